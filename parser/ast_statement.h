@@ -2,6 +2,7 @@
 
 #include "parser/ast_definition.h"
 #include "parser/ast_policy.h"
+#include "parser/ast_publication.h"
 #include "parser/ast_query.h"
 #include "parser/ast_session.h"
 #include "parser/ast_table.h"
@@ -21,7 +22,7 @@ struct Statement {
                AlterTable, Drop, Truncate, Rename, SetSchema, AlterOwner, CreateDatabase, CreateSchema, CreateView,
                RefreshMaterializedView, CreateSequence, AlterSequence, CreateEnum, AlterEnum, CreateDomain, AlterDomain,
                CreateComposite, CreateRange, CreateFunction, AlterFunction, Comment, CreateForeignServer, AlterForeignServer, ImportForeignSchema,
-               UserMapping, CreateExtension, AlterExtension, Grant, GrantRole, CreateRole, AlterRole, DropRole, CreatePolicy, AlterPolicy, CreateTrigger, Explain, SetVariable,
+               UserMapping, CreateExtension, AlterExtension, Grant, GrantRole, CreateRole, AlterRole, DropRole, CreatePolicy, AlterPolicy, CreateTrigger, CreatePublication, AlterPublication, Explain, SetVariable,
                ShowVariable,
                Transaction, SetConstraints, Prepare, Execute, Deallocate, DeclareCursor, Fetch, ClosePortal, Copy,
                Vacuum, Reindex, Cluster, LockTable, Discard, Listen, Notify, Unlisten, Do, Call, Checkpoint,

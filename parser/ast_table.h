@@ -240,6 +240,9 @@ struct SetRowSecurity {
   bool forces = false;  // FORCE or NO FORCE
   bool on = false;
 };
+struct SetReplicaIdentity {
+  enum class Identity : std::uint8_t { kDefault, kNothing, kFull, kIndex } identity = Identity::kDefault;
+};
 /// ENABLE [REPLICA | ALWAYS], DISABLE TRIGGER.
 struct SetTriggerFiring {
   enum class Scope : std::uint8_t { kOne, kUser, kAll } scope = Scope::kOne;
@@ -266,7 +269,7 @@ struct OtherAlteration {
 using Alteration =
     std::variant<AddColumn, DropColumn, AlterColumnDefault, AlterColumnNotNull, AlterColumnType, AddIdentity,
                  SetIdentity, DropIdentity, DropExpression, SetColumnOptions, SetIndexStatistics, AlterForeignOptions,
-                 AddConstraint, AlterConstraint, DropConstraint, ValidateConstraint, SetTableOptions, ChangeOwner, SetRowSecurity, SetTriggerFiring,
+                 AddConstraint, AlterConstraint, DropConstraint, ValidateConstraint, SetTableOptions, ChangeOwner, SetRowSecurity, SetReplicaIdentity, SetTriggerFiring,
                  AttachPartition, AttachIndex, DetachPartition, OtherAlteration>;
 
 enum class ObjectType {

@@ -126,6 +126,8 @@ struct CommandTag {
   std::string_view operator()(const ast::ImportForeignSchema&) const { return "IMPORT FOREIGN SCHEMA"; }
   std::string_view operator()(const ast::CreateExtension&) const { return "CREATE EXTENSION"; }
   std::string_view operator()(const ast::AlterExtension&) const { return "ALTER EXTENSION"; }
+  std::string_view operator()(const ast::CreatePublication&) const { return "CREATE PUBLICATION"; }
+  std::string_view operator()(const ast::AlterPublication&) const { return "ALTER PUBLICATION"; }
   std::string_view operator()(const ast::Grant& grant) const {
     if (grant.defaults) return "ALTER DEFAULT PRIVILEGES";
     return grant.grant ? "GRANT" : "REVOKE";

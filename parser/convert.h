@@ -76,6 +76,10 @@ ast::AlterTable convert_alter_table(const PgQuery__AlterTableStmt& alter);
 ast::CreatePolicy convert_create_policy(const PgQuery__CreatePolicyStmt& create);
 ast::AlterPolicy convert_alter_policy(const PgQuery__AlterPolicyStmt& alter);
 
+// convert_publication.cc
+ast::CreatePublication convert_create_publication(const PgQuery__CreatePublicationStmt& create);
+ast::AlterPublication convert_alter_publication(const PgQuery__AlterPublicationStmt& alter);
+
 // convert_trigger.cc
 ast::CreateTrigger convert_create_trigger(const PgQuery__CreateTrigStmt& create);
 

@@ -123,6 +123,11 @@ ast::Alteration convert_command(const PgQuery__AlterTableCmd& command) {
       return ast::SetRowSecurity{true, true};
     case PG_QUERY__ALTER_TABLE_TYPE__AT_NoForceRowSecurity:
       return ast::SetRowSecurity{true, false};
+    case PG_QUERY__ALTER_TABLE_TYPE__AT_ReplicaIdentity: {
+      using Identity = ast::SetReplicaIdentity::Identity;
+      const char letter = command.def->replica_identity_stmt->identity_type[0];  // as pg_class.relreplident has it
+      return ast::SetReplicaIdentity{letter == 'n' ? Identity::kNothing : letter == 'f' ? Identity::kFull : letter == 'i' ? Identity::kIndex : Identity::kDefault};
+    }
     case PG_QUERY__ALTER_TABLE_TYPE__AT_AttachPartition: {
       const PgQuery__PartitionCmd& partition = *command.def->partition_cmd;
       if (partition.bound == nullptr) return ast::AttachIndex{convert_relation(*partition.name)};
@@ -139,8 +144,6 @@ ast::Alteration convert_command(const PgQuery__AlterTableCmd& command) {
     case PG_QUERY__ALTER_TABLE_TYPE__AT_SetLogged:
     case PG_QUERY__ALTER_TABLE_TYPE__AT_SetUnLogged:
     case PG_QUERY__ALTER_TABLE_TYPE__AT_DropCluster:
-    // There is no replication.
-    case PG_QUERY__ALTER_TABLE_TYPE__AT_ReplicaIdentity:
     case PG_QUERY__ALTER_TABLE_TYPE__AT_DropOids:
       return ast::SetTableOptions{{}, false};
     default:

@@ -512,6 +512,10 @@ std::optional<ast::Statement> convert_definition(const Node& node) {
       return ast::Statement{convert(*node.create_extension_stmt)};
     case PG_QUERY__NODE__NODE_ALTER_EXTENSION_STMT:
       return ast::Statement{convert(*node.alter_extension_stmt)};
+    case PG_QUERY__NODE__NODE_CREATE_PUBLICATION_STMT:
+      return ast::Statement{convert_create_publication(*node.create_publication_stmt)};
+    case PG_QUERY__NODE__NODE_ALTER_PUBLICATION_STMT:
+      return ast::Statement{convert_alter_publication(*node.alter_publication_stmt)};
     case PG_QUERY__NODE__NODE_REFRESH_MAT_VIEW_STMT:
       return ast::Statement{convert(*node.refresh_mat_view_stmt)};
     case PG_QUERY__NODE__NODE_GRANT_STMT:

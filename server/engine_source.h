@@ -11,7 +11,9 @@
 #include "executor/engine/engine.h"
 #include "executor/redis/redis_login.h"
 #include "executor/redis/shared_connection.h"
+#include "executor/replication/replication_way.h"
 #include "executor/roles/login_role.h"
+#include "sql/error.h"
 
 namespace redquel::sql {
 class MemoryReserve;
@@ -33,6 +35,12 @@ class EngineSource {
   virtual ~EngineSource() = default;
   /// The engine of a database, made at first use. Throws 3D000 for an unknown one, 08006 without Redis.
   virtual asio::awaitable<std::shared_ptr<executor::Engine>> open(std::string database) = 0;
+  /// Returns the way to the changes of a database. Throws 3D000 for an unknown one; 0A000.
+  virtual asio::awaitable<executor::ReplicationWay> replication(std::string database) {
+    static_cast<void>(database);
+    throw sql::not_supported("replication");
+    co_return executor::ReplicationWay{};
+  }
   /// Reads what the home database knows of a role that logs in to a database. Throws 08006 without Redis.
   virtual asio::awaitable<executor::LoginFacts> login_facts(std::string role, std::string database) = 0;
   /// Asks the home database for a sign of life. Throws 08006, and what a server answers that is not ready.

@@ -10,6 +10,7 @@
 #include "server/ascii.h"
 #include "server/parameter_values.h"
 #include "sql/catalog/role_set.h"
+#include "sql/identifier_list.h"
 #include "sql/sqlstate.h"
 #include "sql/text_search/dictionary.h"
 #include "sql/types/datetime.h"
@@ -41,7 +42,7 @@ DateStyleValue parse_date_style(const std::string& text, DateStyleValue current)
   const auto fail = [&](std::string detail) {
     return invalid_parameter_value("DateStyle", text).detail(std::move(detail));
   };
-  const auto words = split_identifier_list(text);
+  const auto words = sql::split_identifier_list(text);
   if (!words) throw fail("List syntax is invalid.");
   bool style_named = false, order_named = false, consistent = true;
   const auto take_style = [&](sql::DateStyle style) {
@@ -83,43 +84,6 @@ DateStyleValue parse_date_style(const std::string& text, DateStyleValue current)
 }
 
 }  // namespace
-
-std::optional<std::vector<std::string>> split_identifier_list(std::string_view text) {
-  std::vector<std::string> names;
-  std::size_t i = 0;
-  const auto skip_space = [&] {
-    while (i < text.size() && sql::is_blank(text[i])) ++i;
-  };
-  skip_space();
-  if (i == text.size()) return names;
-  while (true) {
-    std::string name;
-    if (text[i] == '"') {
-      for (++i;; ++i) {
-        if (i == text.size()) return std::nullopt;
-        if (text[i] == '"') {
-          if (i + 1 < text.size() && text[i + 1] == '"') {
-            ++i;
-          } else {
-            break;
-          }
-        }
-        name.push_back(text[i]);
-      }
-      ++i;
-    } else {
-      while (i < text.size() && text[i] != ',' && !sql::is_blank(text[i])) name.push_back(to_lower(text[i++]));
-      if (name.empty()) return std::nullopt;
-    }
-    names.push_back(std::move(name));
-    skip_space();
-    if (i == text.size()) return names;
-    if (text[i] != ',') return std::nullopt;
-    ++i;
-    skip_space();
-    if (i == text.size()) return std::nullopt;
-  }
-}
 
 std::string only_initial(const ParameterDefinition& definition, std::string value, const SessionState&) {
   if (value == definition.initial) return value;
@@ -306,7 +270,7 @@ void apply_extra_float_digits(const std::string& value, SessionState& session) {
 }
 
 void apply_search_path(const std::string& value, SessionState& session) {
-  const auto names = split_identifier_list(value);
+  const auto names = sql::split_identifier_list(value);
   std::vector<std::string> path;
   const std::string& temporary = session.temporary_schema;
   if (names && !temporary.empty() && std::ranges::find(*names, "pg_temp") == names->end()) path.push_back(temporary);

@@ -60,7 +60,4 @@ std::string check_temp_file_limit(const ParameterDefinition& definition, std::st
 void apply_temp_file_limit(const std::string& value, executor::SessionState& session);
 void apply_work_mem(const std::string& value, executor::SessionState& session);
 
-/// `a, "B c", public` as its identifiers, unquoted and folded; nullopt where it is no such list.
-std::optional<std::vector<std::string>> split_identifier_list(std::string_view text);
-
 }  // namespace redquel::server

@@ -33,7 +33,7 @@ class RedisEngines final : public EngineSource {
   /// `own`: the keyspace of a redquel that only looks at Redis; null: redquel's keys are in Redis.
   RedisEngines(asio::io_context& context, executor::ConnectionOptions redis, executor::EngineLimits limits, std::shared_ptr<executor::OwnKeyspace> own,
                std::shared_ptr<executor::TableMemory> memory, std::shared_ptr<executor::LeaseKeeper> leases, const std::string& identity)
-      : leases_(std::move(leases)), pool_(context.get_executor(), std::move(redis)), own_(std::move(own)), limits_(limits), memory_(std::move(memory)) {
+      : leases_(std::move(leases)), executor_(context.get_executor()), pool_(context.get_executor(), std::move(redis)), own_(std::move(own)), limits_(limits), memory_(std::move(memory)) {
     if (own_) look_.emplace(pool_, *own_);
     else questions_.emplace(pool_, pool_.shared(pool_.default_database()), identity);
   }
@@ -56,6 +56,15 @@ class RedisEngines final : public EngineSource {
     const std::shared_ptr<executor::Engine> opened = engine;
     co_await opened->begin_session();
     co_return opened;
+  }
+
+  asio::awaitable<executor::ReplicationWay> replication(std::string name) override {
+    if (own_) throw sql::not_supported("replication of a Redis that is only looked at");
+    std::optional<int> number = pool_.default_database();
+    if (name != executor::kHomeDatabase) number = co_await executor::find_database(home(), name);
+    if (!number) throw sql::undefined_database(name);
+    executor::ReplicationWay way{.executor = executor_, .options = pool_.options(), .client = &pool_.bulk(*number), .database = *number};
+    co_return way;
   }
 
   asio::awaitable<executor::LoginFacts> login_facts(std::string role, std::string database) override {
@@ -131,6 +140,7 @@ class RedisEngines final : public EngineSource {
   }
 
   std::shared_ptr<executor::LeaseKeeper> leases_;  // of all threads; null: redquel only looks at Redis
+  asio::any_io_executor executor_;
   executor::RedisPool pool_;
   std::shared_ptr<executor::OwnKeyspace> own_;
   std::optional<executor::LookAccess> look_;

@@ -226,6 +226,8 @@ class Session : public std::enable_shared_from_this<Session> {
   // --- simple_query.cc
   asio::awaitable<void> log_texts(std::shared_ptr<const std::string> text);
   asio::awaitable<void> on(const QueryMessage& message);
+  /// Runs the statements of a Query.
+  asio::awaitable<void> run_query(std::shared_ptr<const std::string> text);
   /// Returns the statement that this text was parsed to before; null: unknown.
   std::shared_ptr<const parser::ast::Statement> known_statement(const std::string& text) const;
   /// Runs a statement by the plan that all statements share which differ from it in constants only. `is_done` stays false if the plan
@@ -246,6 +248,9 @@ class Session : public std::enable_shared_from_this<Session> {
   bool is_strict(const parser::ast::Statement& statement) const {
     return state_.modes.isolation != executor::IsolationLevel::kReadCommitted && !executor::stands_alone(statement);
   }
+
+  // --- replication_session: the commands of replication
+  class Replication;
 
   // --- extended_query.cc
   asio::awaitable<void> on(const ParseMessage& message);
@@ -300,6 +305,7 @@ class Session : public std::enable_shared_from_this<Session> {
   SessionStatements session_statements_;
   std::shared_ptr<executor::Engine> engine_;
   std::unique_ptr<CopyStream> copy_stream_;
+  std::unique_ptr<Replication> replication_;  // null: the session replicates nothing
   Portals portals_;
   Cursors cursors_;  // after what their executions use
   std::string encoding_name_ = "UTF8";

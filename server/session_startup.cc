@@ -5,6 +5,7 @@
 
 #include "executor/runtime/clock.h"
 #include "server/body_reader.h"
+#include "server/replication/replication_session.h"
 #include "server/session.h"
 #include "server/session_login.h"
 #include "sql/sqlstate.h"
@@ -144,6 +145,10 @@ asio::awaitable<void> Session::open(StartupMessage message) {
                              .is_superuser = login.role->superuser,
                              .role_limit = login.role->connection_limit,
                              .database_limit = login.database.connection_limit};
+  const sql::RoleDef* role = login.roles ? login.roles->find(login.role->oid) : nullptr;
+  if (message.replicates && !login.role->superuser && (role == nullptr || !role->replication)) {
+    throw sql::SqlError(sqlstate::kInsufficientPrivilege, "must be superuser or replication role to start walsender");
+  }
   host_.take_place(place);
   sql::SessionStatistics facts = session_facts(place);
   place_ = std::move(place);
@@ -160,6 +165,7 @@ asio::awaitable<void> Session::open(StartupMessage message) {
   follow_client_encoding();
 
   engine_ = co_await host_.engines().open(message.database);
+  if (message.replicates) replication_ = co_await Replication::open(*this);
   session_statements_.set_engine(*engine_);
   transactions_.set_engine(*engine_);
   for (const auto& [name, value] : parameters_.reported()) encoder_.parameter_status(name, value);

@@ -3,6 +3,7 @@
 #include "executor/runtime/transaction_moment.h"
 #include "parser/literals.h"
 #include "parser/parse.h"
+#include "server/replication/replication_session.h"
 #include "server/session.h"
 #include "sql/sqlstate.h"
 #include "sql/types/domain_value.h"
@@ -41,6 +42,14 @@ asio::awaitable<void> Session::on(const QueryMessage& message) {
   message_.text = text;
   meter_.begin_statement(text);
   if (log_.wants_statements()) co_await log_texts(text);
+  if (!replication_) co_return co_await run_query(text);
+  const bool is_done = co_await replication_->run(*text);
+  if (is_done) co_return;
+  co_await run_query(text);
+  co_await replication_->note_statement(*text);
+}
+
+asio::awaitable<void> Session::run_query(std::shared_ptr<const std::string> text) {
   if (auto known = known_statement(*text)) {
     transactions_.block().admit(*known);
     if (is_strict(*known)) transactions_.begin_implicit(TransactionBlock::State::kPipeline);

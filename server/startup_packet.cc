@@ -33,13 +33,15 @@ std::string identifier(std::string_view text) {
   return std::string(text);
 }
 
-void check_replication(std::string_view value) {
+/// Returns true for a session of logical replication.
+bool wants_replication(std::string_view value) {
   const std::string word = lower_case(value);
   const auto is_one_of = [&](std::initializer_list<std::string_view> words) {
     return std::ranges::find(words, word) != words.end();
   };
-  if (is_one_of({"false", "off", "no", "0", "f", "n"})) return;
-  if (is_one_of({"true", "on", "yes", "1", "t", "y", "database"})) throw sql::not_supported("replication");
+  if (is_one_of({"false", "off", "no", "0", "f", "n"})) return false;
+  if (word == "database") return true;
+  if (is_one_of({"true", "on", "yes", "1", "t", "y"})) throw sql::not_supported("physical replication");
   throw sql::SqlError(sqlstate::kInvalidParameterValue, fmt::format("invalid value for parameter \"replication\": \"{}\"", value))
       .hint("Valid values are: \"false\", 0, \"true\", 1, \"database\".");
 }
@@ -64,7 +66,7 @@ StartupMessage decode_startup_message(std::uint16_t minor, BodyReader& reader) {
     } else if (name == "options") {
       options = std::string(value);
     } else if (name == "replication") {
-      check_replication(value);
+      message.replicates = wants_replication(value);
     } else if (name.substr(0, 5) == "_pq_.") {
       message.protocol_options.emplace_back(name);
     } else {

@@ -22,6 +22,7 @@ struct CancelRequest {
   CancelKey key;
 };
 struct StartupMessage {
+  bool replicates = false;  // replication=database: the session understands the commands of replication, too
   std::uint16_t minor_version = 0;
   std::string user, database;
   /// Run-time parameters, those of `options` first, in the order they take effect.

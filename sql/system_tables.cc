@@ -19,7 +19,7 @@ const Registry& registry() {
   static const Registry instance = [] {
     Registry built;
     for (const auto& family :
-         {relation_tables(), index_tables(), policy_tables(), trigger_tables(), dependency_tables(), extension_tables(), type_tables(), function_tables(), text_search_tables(), cluster_tables(),
+         {relation_tables(), index_tables(), policy_tables(), trigger_tables(), dependency_tables(), extension_tables(), publication_tables(), type_tables(), function_tables(), text_search_tables(), cluster_tables(),
           view_tables(), summary_views(), server_views(), rule_file_views(), session_views(), statistics_views(), foreign_tables(), partition_tables(), empty_tables(),
           empty_views(), information_tables(),
           information_constraints(), information_grants(), information_implementation(), privilege_tables(), empty_information_views(), redis_tables()}) {

@@ -112,6 +112,7 @@ class Names {
     for (const sql::FunctionDef::Parameter& parameter : function->parameters) signature += std::to_string(parameter.type.oid) + ' ';
     add('f', function->schema, signature);
   }
+  void add_publication(const std::string& name) { add('p', "", name); }
   void add_extension(const std::string& name) { add('e', "", name); }
   void add_schema(const std::string& name) { add('s', "", name); }
   const std::set<std::string>& all() const { return names_; }
@@ -142,6 +143,8 @@ std::set<std::string> new_names(const sql::CatalogSnapshot& before, const sql::C
   for (const auto& [name, schema] : now.schemas) is_used.add_schema(name);
   for (const auto& [oid, extension] : before.extensions) was_used.add_extension(extension.name);
   for (const auto& [oid, extension] : now.extensions) is_used.add_extension(extension.name);
+  for (const auto& [oid, publication] : before.publications) was_used.add_publication(publication.name);
+  for (const auto& [oid, publication] : now.publications) is_used.add_publication(publication.name);
   std::set<std::string> made;
   std::ranges::set_difference(is_used.all(), was_used.all(), std::inserter(made, made.end()));
   return made;
@@ -180,7 +183,7 @@ std::set<std::string> changed_schemas(const sql::CatalogSnapshot& before, const 
   return changed;
 }
 
-/// Returns what differs beside objects: extensions, entries of ALTER DEFAULT PRIVILEGES, privileges of the system's objects, the foreign server.
+/// Returns what differs beside objects: extensions, publications, entries of ALTER DEFAULT PRIVILEGES, privileges of the system's objects, the foreign server.
 std::set<std::string> changed_beside_objects(const sql::CatalogSnapshot& before, const sql::CatalogSnapshot& now) {
   const auto lists_of = [](const sql::CatalogSnapshot& catalog) {
     std::map<std::string, std::string> lists{{"server", sql::encode_server(catalog.server)}};
@@ -188,6 +191,7 @@ std::set<std::string> changed_beside_objects(const sql::CatalogSnapshot& before,
       lists[std::to_string(entry.role) + " " + std::to_string(entry.schema) + entry.kind] = sql::encode_acl(entry.acl);
     }
     for (const auto& [oid, extension] : catalog.extensions) lists["extension " + std::to_string(oid)] = sql::encode_extension(extension);
+    for (const auto& [oid, publication] : catalog.publications) lists["publication " + std::to_string(oid)] = sql::encode_publication(publication);
     for (const auto& [object, acl] : catalog.system_acls) {
       lists["system " + std::to_string(object.first) + " " + std::to_string(object.second)] = sql::encode_acl(acl);
     }
@@ -231,7 +235,7 @@ bool conflicts(const CatalogDraft& draft, const sql::CatalogSnapshot& before, co
   const Difference others = difference(before, theirs);
   const std::set<std::string> own_schemas = changed_schemas(before, own), other_schemas = changed_schemas(before, theirs);
   if (others.changed.empty() && others.made.empty() && other_schemas.empty() && before.schemas.size() == theirs.schemas.size() &&
-      before.extensions.size() == theirs.extensions.size()) {
+      before.extensions.size() == theirs.extensions.size() && before.publications.size() == theirs.publications.size()) {
     return false;
   }
   Difference mine;  // an object that was changed and changed back has been touched, too

@@ -141,6 +141,8 @@ CatalogDraft CatalogDraft::rebased(const LoadedCatalog& now) const {
   for (const sql::SchemaDef& schema : change_.schemas) draft.state_.schemas.insert_or_assign(schema.name, schema);
   for (const sql::Oid oid : change_.dropped_extensions) draft.state_.extensions.erase(oid);
   for (const sql::ExtensionDef& extension : change_.extensions) draft.state_.extensions.insert_or_assign(extension.oid, extension);
+  for (const sql::Oid oid : change_.dropped_publications) draft.state_.publications.erase(oid);
+  for (const sql::PublicationDef& publication : change_.publications) draft.state_.publications.insert_or_assign(publication.oid, publication);
   for (const sql::Oid oid : change_.dropped_default_acls) draft.state_.default_acls.erase(oid);
   for (const sql::DefaultAclDef& definition : change_.default_acls) draft.state_.default_acls.insert_or_assign(definition.oid, definition);
   if (change_.server) draft.state_.server = *change_.server;
@@ -305,6 +307,19 @@ void CatalogDraft::drop_extension(sql::Oid oid) {
   std::erase_if(change_.extensions, [&](const sql::ExtensionDef& other) { return other.oid == oid; });
   change_.dropped_extensions.push_back(oid);
   state_.extensions.erase(oid);
+}
+
+void CatalogDraft::put(sql::PublicationDef publication) {
+  const sql::Oid oid = publication.oid;
+  std::erase_if(change_.publications, [&](const sql::PublicationDef& other) { return other.oid == oid; });
+  change_.publications.push_back(publication);
+  state_.publications.insert_or_assign(oid, std::move(publication));
+}
+
+void CatalogDraft::drop_publication(sql::Oid oid) {
+  std::erase_if(change_.publications, [&](const sql::PublicationDef& other) { return other.oid == oid; });
+  change_.dropped_publications.push_back(oid);
+  state_.publications.erase(oid);
 }
 
 void CatalogDraft::put(sql::DefaultAclDef definition) {

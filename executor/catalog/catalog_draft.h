@@ -67,6 +67,8 @@ class CatalogDraft {
   void put(sql::SchemaDef schema);
   void put(sql::ExtensionDef extension);
   void drop_extension(sql::Oid oid);
+  void put(sql::PublicationDef publication);
+  void drop_publication(sql::Oid oid);
   void put(sql::DefaultAclDef definition);
   void drop_default_acl(sql::Oid oid);
   void put(sql::ForeignServerDef server);

@@ -84,6 +84,7 @@ struct ActionName {
     if (command.forces) return command.on ? "FORCE ROW SECURITY" : "NO FORCE ROW SECURITY";
     return command.on ? "ENABLE ROW SECURITY" : "DISABLE ROW SECURITY";
   }
+  std::string_view operator()(const ast::SetReplicaIdentity&) const { return "REPLICA IDENTITY"; }
   std::string_view operator()(const ast::SetTriggerFiring& command) const {
     using Firing = ast::SetTriggerFiring::Firing;
     using Scope = ast::SetTriggerFiring::Scope;

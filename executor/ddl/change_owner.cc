@@ -8,12 +8,14 @@
 #include "executor/ddl/function_lookup.h"
 #include "executor/ddl/new_owner.h"
 #include "executor/ddl/object_lookup.h"
+#include "executor/ddl/publication.h"
 #include "executor/ddl/role_draft.h"
 #include "executor/ddl/role_setting.h"
 #include "executor/ddl/type_lookup.h"
 #include "executor/roles/access.h"
 #include "sql/name_errors.h"
 #include "sql/privileges/grants.h"
+#include "sql/privileges/held_rights.h"
 #include "sql/privileges/object_acl.h"
 #include "sql/privileges/permission_errors.h"
 #include "sql/sqlstate.h"
@@ -96,6 +98,23 @@ void change_server_owner(CatalogDraft& draft, const ast::AlterOwner& statement) 
   draft.put(std::move(server));
 }
 
+void change_publication_owner(CatalogDraft& draft, const ast::AlterOwner& statement) {
+  sql::PublicationDef publication = require_publication(draft, statement.name.names.back());
+  const SessionState& session = draft.session();
+  const sql::RoleSet& roles = *sql::known_roles();
+  const sql::RoleDef& role = require_role(roles, session, statement.role);
+  if (role.oid == sql::owner_role(publication.owner)) return;
+  if (!is_superuser(roles, session)) {
+    require_owner(session, publication.owner, "publication", publication.name);
+    require_membership(role, session);
+    const sql::Rights held = sql::held_rights(sql::acl_of_database(roles, session.database), role.oid, roles, session.database);
+    if ((held & sql::right::kCreate) == 0) throw sql::permission_denied("database", session.database);
+    check_publication_owner(publication, role);
+  }
+  publication.owner = sql::owner_reference(role.oid);
+  draft.put(std::move(publication));
+}
+
 }  // namespace
 
 std::string new_owner(const SessionState& session, const std::string& name) {
@@ -166,7 +185,7 @@ void change_sequence_owner(CatalogDraft& draft, const sql::SequenceDef& before, 
   draft.put(std::move(sequence));
 }
 
-/// ALTER SCHEMA, FUNCTION, TYPE, DOMAIN, SERVER, DATABASE … OWNER TO.
+/// ALTER SCHEMA, FUNCTION, TYPE, DOMAIN, SERVER, PUBLICATION, DATABASE … OWNER TO.
 asio::awaitable<void> run(DdlContext& context, const ast::AlterOwner& statement) {
   using Change = void (*)(CatalogDraft&, const ast::AlterOwner&);
   Change change = nullptr;
@@ -178,6 +197,7 @@ asio::awaitable<void> run(DdlContext& context, const ast::AlterOwner& statement)
     case ast::ObjectType::kProcedure:
     case ast::ObjectType::kRoutine: change = change_function_owner; break;
     case ast::ObjectType::kSchema: change = change_schema_owner; break;
+    case ast::ObjectType::kPublication: change = change_publication_owner; break;
     case ast::ObjectType::kForeignServer: change = change_server_owner; break;
     default: throw sql::not_supported("OWNER TO of this kind of object");
   }

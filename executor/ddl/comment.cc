@@ -9,6 +9,7 @@
 #include "executor/ddl/function_lookup.h"
 #include "executor/ddl/object_lookup.h"
 #include "executor/ddl/policy.h"
+#include "executor/ddl/publication.h"
 #include "executor/ddl/role_draft.h"
 #include "executor/ddl/trigger.h"
 #include "executor/ddl/type_lookup.h"
@@ -197,6 +198,8 @@ void set_comment(CatalogDraft& draft, const ast::Comment& statement, const std::
       extension.comment = text;
       return draft.put(std::move(extension));
     }
+    case ast::ObjectType::kPublication:
+      return comment_on_publication(draft, statement.name.names.back(), text);
     case ast::ObjectType::kPolicy:
       return comment_on_policy(draft, statement.name, text);
     case ast::ObjectType::kTrigger:

@@ -29,6 +29,8 @@ asio::awaitable<void> run(DdlContext& context, const parser::ast::CreateSchema& 
 /// 42710: redquel's own is always there, and so is plpgsql, which every script of a PostgreSQL database may ask for; 0A000 for others.
 asio::awaitable<void> run(DdlContext& context, const parser::ast::CreateExtension& statement);
 asio::awaitable<void> run(DdlContext& context, const parser::ast::AlterExtension& statement);
+asio::awaitable<void> run(DdlContext& context, const parser::ast::CreatePublication& statement);
+asio::awaitable<void> run(DdlContext& context, const parser::ast::AlterPublication& statement);
 asio::awaitable<void> run(DdlContext& context, const parser::ast::CreateSequence& statement);
 asio::awaitable<void> run(DdlContext& context, const parser::ast::CreateView& statement);
 asio::awaitable<void> run(DdlContext& context, const parser::ast::CreateEnum& statement);

@@ -17,6 +17,7 @@
 #include "executor/ddl/function_lookup.h"
 #include "executor/ddl/object_lookup.h"
 #include "executor/ddl/policy.h"
+#include "executor/ddl/publication.h"
 #include "executor/ddl/trigger.h"
 #include "executor/ddl/type_lookup.h"
 #include "executor/roles/access.h"
@@ -254,7 +255,6 @@ constexpr MissingKind kMissingKinds[] = {
     {ast::ObjectType::kForeignDataWrapper, "foreign-data wrapper", ""},
     {ast::ObjectType::kForeignServer, "server", ""},
     {ast::ObjectType::kLanguage, "language", ""},
-    {ast::ObjectType::kPublication, "publication", ""},
     {ast::ObjectType::kStatistics, "statistics object", ""},
     {ast::ObjectType::kTextSearchConfiguration, "text search configuration", ""},
     {ast::ObjectType::kTextSearchDictionary, "text search dictionary", ""},
@@ -495,6 +495,8 @@ asio::awaitable<void> run(DdlContext& context, const ast::Drop& statement) {
       drop_policies(draft, statement);
     } else if (statement.object == ast::ObjectType::kExtension) {
       drop_extensions(draft, statement);
+    } else if (statement.object == ast::ObjectType::kPublication) {
+      drop_publications(draft, statement);
     } else if (statement.object == ast::ObjectType::kTrigger) {
       drop_triggers(draft, statement);
     } else if (kind == std::end(kKinds) && !is_schema && !is_type && !is_function) {

@@ -11,6 +11,7 @@
 #include "executor/ddl/extension.h"
 #include "executor/ddl/new_owner.h"
 #include "executor/ddl/object_privileges.h"
+#include "executor/ddl/publication.h"
 #include "executor/ddl/role_dependents.h"
 #include "executor/ddl/role_draft.h"
 #include "executor/ddl/role_statements.h"
@@ -118,9 +119,10 @@ void leave(CatalogDraft& draft, const RoleDependency& dependency, sql::Oid role)
   change_privileges(draft, change, {dependency.object.catalog, dependency.object.object}, true);
 }
 
-/// Drops a default list or a user mapping. Other objects have DROP statements.
+/// Drops a default list, a publication or a user mapping. Other objects have DROP statements.
 void drop_part(CatalogDraft& draft, const sql::ObjectAddress& object) {
   if (object.catalog == kDefaultAcls) return draft.drop_default_acl(object.object);
+  if (object.catalog == kPublications) return draft.drop_publication(object.object);
   if (object.catalog != kUserMappings) return;
   sql::ForeignServerDef server = draft.catalog().server;
   const auto mapping = std::ranges::find(server.mappings, object.object, &sql::UserMappingDef::oid);
@@ -210,6 +212,11 @@ void reassign(CatalogDraft& draft, const sql::ObjectAddress& object, sql::Oid ro
     sql::ExtensionDef extension = catalog.extensions.at(object.object);
     extension.owner = sql::owner_reference(role);
     draft.put(std::move(extension));
+  } else if (object.catalog == kPublications) {
+    sql::PublicationDef publication = catalog.publications.at(object.object);
+    if (!is_superuser(*sql::known_roles(), draft.session())) check_publication_owner(publication, *sql::known_roles()->find(role));
+    publication.owner = sql::owner_reference(role);
+    draft.put(std::move(publication));
   } else if (object.catalog == classes::kSchemas) {
     sql::SchemaDef schema = catalog.schemas.find(sql::schema_name(catalog, object.object))->second;
     require_schema_creation(draft.session());

@@ -12,6 +12,7 @@
 #include "executor/ddl/object_lookup.h"
 #include "executor/ddl/partition.h"
 #include "executor/ddl/policy.h"
+#include "executor/ddl/publication.h"
 #include "executor/ddl/role_statements.h"
 #include "executor/ddl/schema_name.h"
 #include "executor/ddl/stored_expression.h"
@@ -348,6 +349,8 @@ asio::awaitable<void> run(DdlContext& context, const ast::Rename& statement) {
         return rename_attribute(draft, statement);
       case ast::ObjectType::kTableConstraint:
         return rename_constraint(draft, statement);
+      case ast::ObjectType::kPublication:
+        return rename_publication(draft, statement);
       case ast::ObjectType::kPolicy:
         return rename_policy(draft, statement);
       case ast::ObjectType::kTrigger:

@@ -65,6 +65,7 @@ class DependencyList {
     for (const auto& [oid, function] : catalog.functions) add({classes::kFunctions, oid}, sql::owner_role(function->owner), function->acl);
     for (const auto& [oid, type] : catalog.types) add({classes::kTypes, oid}, sql::owner_role(type->owner), type->acl);
     for (const auto& [oid, extension] : catalog.extensions) add_owned({kExtensions, oid}, sql::owner_role(extension.owner));
+    for (const auto& [oid, publication] : catalog.publications) add_owned({kPublications, oid}, sql::owner_role(publication.owner));
     for (const auto& [oid, entry] : catalog.default_acls) add({kDefaultAcls, oid}, entry.role, entry.acl);
     add({classes::kForeignServers, sql::kRedisServer}, sql::owner_role(catalog.server.owner), catalog.server.acl);
     for (const sql::UserMappingDef& mapping : catalog.server.mappings) add_owned({kUserMappings, mapping.oid}, mapping.role);

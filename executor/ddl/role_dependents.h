@@ -10,7 +10,7 @@
 namespace redquel::executor {
 
 /// pg_class.oid of catalogs whose objects depend on roles, beside those of sql::catalog_class.
-inline constexpr sql::Oid kDefaultAcls = 826, kUserMappings = 1418, kExtensions = 3079, kPolicies = 3256;
+inline constexpr sql::Oid kDefaultAcls = 826, kUserMappings = 1418, kExtensions = 3079, kPolicies = 3256, kPublications = 6104;
 
 /// A row of pg_shdepend: how an object depends on a role. Values sort as PostgreSQL lists them.
 struct RoleDependency {

@@ -82,6 +82,7 @@ class TableAlteration {
   void command(const parser::ast::AlterConstraint&);
   void command(const parser::ast::SetTriggerFiring&);
   void command(const parser::ast::SetRowSecurity&);
+  void command(const parser::ast::SetReplicaIdentity&);
   void command(const parser::ast::AttachPartition&);
   void command(const parser::ast::AttachIndex&);
   void command(const parser::ast::DetachPartition&);

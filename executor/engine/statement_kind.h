@@ -28,7 +28,7 @@ consteval StatementKind statement_kind() {
                              ast::CreateSequence, ast::AlterSequence, ast::CreateEnum, ast::AlterEnum, ast::CreateDomain, ast::AlterDomain,
                              ast::CreateComposite, ast::CreateRange, ast::CreateFunction, ast::AlterFunction, ast::Comment,
                              ast::CreateForeignServer, ast::UserMapping, ast::CreateExtension, ast::AlterExtension, ast::Grant, ast::GrantRole, ast::CreateRole,
-                             ast::AlterRole, ast::DropRole, ast::CreatePolicy, ast::AlterPolicy, ast::CreateTrigger, ast::Vacuum, ast::Reindex, ast::Cluster,
+                             ast::AlterRole, ast::DropRole, ast::CreatePolicy, ast::AlterPolicy, ast::CreateTrigger, ast::CreatePublication, ast::AlterPublication, ast::Vacuum, ast::Reindex, ast::Cluster,
                              ast::Checkpoint>) {
     return StatementKind::kDefinition;
   } else if constexpr (OneOf<Statement, ast::CreateTableAs, ast::RefreshMaterializedView, ast::ImportForeignSchema, ast::LockTable, ast::Listen,

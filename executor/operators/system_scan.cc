@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "executor/redis/own_keyspace.h"
+#include "executor/replication/slot_rows.h"
 #include "executor/roles/user_mappings.h"
 #include "executor/runtime/event_loop_turn.h"
 #include "executor/runtime/row_store.h"
@@ -66,6 +67,8 @@ class SystemScanOperator final : public Operator {
         keep(discovery_rows(plan_.name, own == nullptr ? nullptr : &own->discovery()));
       } else if (plan_.name == "pg_locks") {
         keep(co_await read_locks(context_));
+      } else if (plan_.name == "pg_replication_slots") {
+        keep(co_await replication_slot_rows(context_.redis(), context_.evaluation().database));
       } else {
         read();
       }

@@ -34,6 +34,7 @@ class RedisPool final : public RedisAccess, public RedisLogins {
   RedisUsers& users() override { return users_; }
   /// Connections that are made from now on log in so.
   void change_login(const RedisLogin& login) { *options_.login = login; }
+  const ConnectionOptions& options() const { return options_; }
   int default_database() const { return options_.url.database; }
   /// Returns the number of replicas that commits wait for; nullopt: all that follow.
   std::optional<int> synchronous_replicas() const { return options_.synchronous_replicas; }

@@ -1,6 +1,7 @@
 #include "executor/statements/run_rights.h"
 
 #include "executor/roles/access.h"
+#include "executor/statements/written_tables.h"
 
 namespace redquel::executor {
 
@@ -12,6 +13,7 @@ asio::awaitable<void> check_rights(RedisEngine& engine, PreparedPtr prepared, Se
     if (newest->version != plan.catalog_version) throw StaleCatalog{};
     check_access(plan.planned, session, *newest);
   }
+  check_replica_identity(plan.planned, *catalog);
   plan.checked_role = session.role;
   plan.checked_roles = sql::known_roles();
 }

@@ -6,7 +6,7 @@
 
 namespace redquel::executor {
 
-/// Checks the rights that a statement needs for the session's role. Throws 42501, or StaleCatalog if the plan is that of another role, or if
+/// Checks the rights that a statement needs for the session's role, and the replica identities of tables that it changes. Throws 42501, 55000, or StaleCatalog if the plan is that of another role, or if
 /// another process has changed definitions or roles.
 asio::awaitable<void> check_rights(RedisEngine& engine, PreparedPtr prepared, SessionState& session, sql::CatalogPtr catalog);
 

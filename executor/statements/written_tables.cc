@@ -1,11 +1,15 @@
 #include "executor/statements/written_tables.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "executor/storage/constraint_errors.h"
 #include "executor/storage/write_conflict.h"
 #include "executor/transaction/transaction.h"
+#include "sql/catalog/publications.h"
 #include "sql/error.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::executor {
 
@@ -42,6 +46,60 @@ void refuse_writes(const planner::PlannedStatement& planned, bool is_copy) {
     command = "SELECT " + std::string(planner::lock_clause(lock->strength));
   }
   if (!command.empty()) throw sql::in_read_only_transaction(command);
+}
+
+namespace {
+
+/// The kinds of changes that a node makes to rows that are there.
+struct RowChanges {
+  bool updates = false, deletes = false;
+};
+
+RowChanges changes_of(const planner::PhysicalNode& plan) {
+  if (std::holds_alternative<planner::PhysicalUpdate>(plan.node)) return {.updates = true};
+  if (std::holds_alternative<planner::PhysicalDelete>(plan.node)) return {.deletes = true};
+  if (const auto* insert = std::get_if<planner::PhysicalInsert>(&plan.node)) return {.updates = insert->conflict_update.has_value()};
+  if (const auto* merge = std::get_if<planner::PhysicalMerge>(&plan.node)) {
+    const auto has = [&](planner::MergeAction::Kind kind) {
+      return std::ranges::any_of(merge->actions, [&](const planner::MergeAction& action) { return action.kind == kind; });
+    };
+    return {.updates = has(planner::MergeAction::Kind::kUpdate), .deletes = has(planner::MergeAction::Kind::kDelete)};
+  }
+  return {};
+}
+
+void check_identity(const sql::TableDef& table, RowChanges changes, const sql::CatalogSnapshot& catalog) {
+  if (sql::has_replica_identity(table)) return;
+  for (const auto& [oid, publication] : catalog.publications) {
+    const bool updates = changes.updates && publication.updates, deletes = changes.deletes && publication.deletes;
+    if (!updates && !deletes) continue;
+    const auto published = sql::published_tables(catalog, publication);
+    if (std::ranges::find(published, table.oid, [](const auto& other) { return other->oid; }) == published.end()) continue;
+    throw sql::SqlError(sqlstate::kObjectNotInPrerequisiteState,
+                        fmt::format("cannot {} table \"{}\" because it does not have a replica identity and publishes {}",
+                                    updates ? "update" : "delete from", table.name, updates ? "updates" : "deletes"))
+        .hint(fmt::format("To enable {} the table, set REPLICA IDENTITY using ALTER TABLE.", updates ? "updating" : "deleting from"));
+  }
+}
+
+void check_identities(const planner::PhysicalNode& plan, const sql::CatalogSnapshot& catalog) {
+  const RowChanges changes = changes_of(plan);
+  if (changes.updates || changes.deletes) {
+    const sql::TableDef& table = **planner::table_of(plan);
+    if (table.partition_key) {
+      for (const auto& part : table.parts) check_identity(*part, changes, catalog);
+    } else {
+      check_identity(table, changes, catalog);
+    }
+  }
+  const std::vector<planner::PhysicalPlan> inputs = planner::inputs_of(plan);
+  for (const planner::PhysicalPlan& input : inputs) check_identities(*input, catalog);
+}
+
+}  // namespace
+
+void check_replica_identity(const planner::PlannedStatement& planned, const sql::CatalogSnapshot& catalog) {
+  if (!catalog.publications.empty()) check_identities(*planned.plan, catalog);
 }
 
 bool adds_to_one_row(const planner::PhysicalNode& plan) {

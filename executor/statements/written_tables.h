@@ -17,6 +17,8 @@ const char* command_of(const planner::PhysicalNode& plan);
 bool empties_on_commit(const planner::PhysicalPlan& plan);
 /// Throws 25006 if the statement writes to a table that is not temporary, or locks rows.
 void refuse_writes(const planner::PlannedStatement& planned, bool is_copy);
+/// Throws 55000 if the statement updates or deletes rows whose changes a publication has and whose table has no replica identity.
+void check_replica_identity(const planner::PlannedStatement& planned, const sql::CatalogSnapshot& catalog);
 /// Returns true if the plan adds to columns of one row, which need not be read.
 bool adds_to_one_row(const planner::PhysicalNode& plan);
 /// New rows without a key lock nothing, so that others may define their table anew: the values that wait for the commit are not what a plan takes them

@@ -88,6 +88,8 @@ LoadedCatalog decode_catalog(const Replies& replies) {
     } else if (field.starts_with("extension:")) {
       sql::ExtensionDef extension = sql::decode_extension(value);
       snapshot->extensions.emplace(extension.oid, std::move(extension));
+    } else if (field.starts_with("publication:")) {
+      snapshot->publications.emplace(parse_oid(field.substr(field.find(':') + 1)), sql::decode_publication(value));
     } else if (field.starts_with("default_acl:")) {
       sql::DefaultAclDef definition = sql::decode_default_acl(value);
       snapshot->default_acls.emplace(definition.oid, std::move(definition));
@@ -143,6 +145,7 @@ void remove_field(sql::CatalogSnapshot& snapshot, std::string_view field) {
   if (kind == "type") snapshot.types.erase(parse_oid(name));
   if (kind == "function") snapshot.functions.erase(parse_oid(name));
   if (kind == "extension") snapshot.extensions.erase(parse_oid(name));
+  if (kind == "publication") snapshot.publications.erase(parse_oid(name));
   if (kind == "default_acl") snapshot.default_acls.erase(parse_oid(name));
   if (kind == "server") snapshot.server = {};
   if (kind == "acl") snapshot.system_acls.erase({parse_oid(name), parse_oid(name.substr(std::min(name.find(':'), name.size() - 1) + 1))});
@@ -160,6 +163,7 @@ void put_fields(sql::CatalogSnapshot& snapshot, const sql::CatalogSnapshot& chan
   put(changes.types, snapshot.types);
   put(changes.functions, snapshot.functions);
   put(changes.extensions, snapshot.extensions);
+  put(changes.publications, snapshot.publications);
   put(changes.default_acls, snapshot.default_acls);
   put(changes.system_acls, snapshot.system_acls);
   constexpr std::string_view kSchema = "schema:";
@@ -291,6 +295,10 @@ CatalogFields fields_of(const sql::CatalogSnapshot& base, CatalogChange& change,
     definitions.emplace_back("extension:" + std::to_string(extension.oid), sql::encode_extension(extension));
   }
   for (const sql::Oid oid : change.dropped_extensions) dropped.push_back("extension:" + std::to_string(oid));
+  for (const sql::PublicationDef& publication : change.publications) {
+    definitions.emplace_back("publication:" + std::to_string(publication.oid), sql::encode_publication(publication));
+  }
+  for (const sql::Oid oid : change.dropped_publications) dropped.push_back("publication:" + std::to_string(oid));
   for (const sql::DefaultAclDef& definition : change.default_acls) {
     definitions.emplace_back("default_acl:" + std::to_string(definition.oid), sql::encode_default_acl(definition));
   }
@@ -438,7 +446,7 @@ std::optional<std::string> commit_to(OwnKeyspace& own, const sql::CatalogSnapsho
 bool CatalogChange::empty() const {
   return tables.empty() && dropped_tables.empty() && sequences.empty() && dropped_sequences.empty() && views.empty() &&
          dropped_views.empty() && types.empty() && dropped_types.empty() && functions.empty() && dropped_functions.empty() && schemas.empty() &&
-         dropped_schemas.empty() && extensions.empty() && dropped_extensions.empty() && default_acls.empty() && dropped_default_acls.empty() && !server && system_acls.empty() && reserved_prefixes.empty() && removals.empty() && finished_removals.empty() && deleted_keys.empty() && !roles;
+         dropped_schemas.empty() && extensions.empty() && dropped_extensions.empty() && publications.empty() && dropped_publications.empty() && default_acls.empty() && dropped_default_acls.empty() && !server && system_acls.empty() && reserved_prefixes.empty() && removals.empty() && finished_removals.empty() && deleted_keys.empty() && !roles;
 }
 
 namespace {
@@ -478,7 +486,7 @@ bool is_behind_all(const sql::CatalogSnapshot& catalog, sql::Oid oid) {
     return definitions.empty() || definitions.rbegin()->first < oid;
   };
   return is_behind(catalog.tables) && is_behind(catalog.sequences) && is_behind(catalog.views) &&
-         is_behind(catalog.functions) && is_behind(catalog.extensions);
+         is_behind(catalog.functions) && is_behind(catalog.extensions) && is_behind(catalog.publications);
 }
 
 sql::SqlError damaged_next_oid(const sql::CatalogSnapshot& catalog) {
@@ -487,7 +495,7 @@ sql::SqlError damaged_next_oid(const sql::CatalogSnapshot& catalog) {
   const auto note_keys = [&](const auto& definitions) {
     if (!definitions.empty()) note(definitions.rbegin()->first);
   };
-  note_keys(catalog.tables), note_keys(catalog.sequences), note_keys(catalog.views), note_keys(catalog.functions), note_keys(catalog.extensions);
+  note_keys(catalog.tables), note_keys(catalog.sequences), note_keys(catalog.views), note_keys(catalog.functions), note_keys(catalog.extensions), note_keys(catalog.publications);
   for (const auto& [name, schema] : catalog.schemas) note(schema.oid);
   for (const auto& [oid, table] : catalog.tables) {
     for (const sql::IndexDef& index : table->indexes) note(index.oid);

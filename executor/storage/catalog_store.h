@@ -52,6 +52,8 @@ struct CatalogChange {
   std::vector<std::string> dropped_schemas;
   std::vector<sql::ExtensionDef> extensions;
   std::vector<sql::Oid> dropped_extensions;
+  std::vector<sql::PublicationDef> publications;
+  std::vector<sql::Oid> dropped_publications;
   std::vector<sql::DefaultAclDef> default_acls;
   std::vector<sql::Oid> dropped_default_acls;
   std::optional<sql::ForeignServerDef> server;

@@ -6,6 +6,7 @@
 #include "planner/bind/from_binder.h"
 #include "planner/bind/locking.h"
 #include "planner/bind/plan_nodes.h"
+#include "planner/tree/logical_walk.h"
 #include "sql/error.h"
 #include "sql/functions/table_sample.h"
 #include "sql/sqlstate.h"

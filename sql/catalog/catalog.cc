@@ -233,6 +233,11 @@ const ExtensionDef* CatalogSnapshot::find_extension(std::string_view name) const
   return found == extensions.end() ? nullptr : &found->second;
 }
 
+const PublicationDef* CatalogSnapshot::find_publication(std::string_view name) const {
+  const auto found = std::ranges::find(publications, name, [](const auto& entry) -> std::string_view { return entry.second.name; });
+  return found == publications.end() ? nullptr : &found->second;
+}
+
 bool CatalogSnapshot::constraint_exists(std::string_view schema, std::string_view name) const {
   return !tables.labelled(constraint_label(schema, name)).empty();
 }

@@ -11,6 +11,7 @@
 
 #include "sql/catalog/buckets.h"
 #include "sql/catalog/definition_map.h"
+#include "sql/catalog/publication_def.h"
 #include "sql/overloaded.h"
 #include "sql/privileges/acl.h"
 #include "sql/types/type.h"
@@ -300,6 +301,8 @@ struct TableDef {
   OptionalAcl acl;
   RowSecurityDef security;
   std::vector<TriggerDef> triggers;  // by name
+  /// REPLICA IDENTITY: the columns of an old row that subscribers of a publication get.
+  enum class ReplicaIdentity : std::uint8_t { kDefault, kNothing } replica_identity = ReplicaIdentity::kDefault;
   bool of_view = false;  // made by view_rows() (view_rows.h): the rows of a view, as its triggers see them
 
   std::optional<SpreadDef> spread;
@@ -539,6 +542,7 @@ class CatalogSnapshot {
   UserTypesPtr user_types;
   DefinitionMap<std::shared_ptr<const FunctionDef>> functions;
   std::map<Oid, ExtensionDef> extensions;
+  std::map<Oid, PublicationDef> publications;
   std::map<Oid, DefaultAclDef> default_acls;
   ForeignServerDef server;
   /// Lists of objects that every database has (pg_catalog's tables and functions, languages, the schemas of the system), by class and oid.
@@ -568,6 +572,8 @@ class CatalogSnapshot {
   UserTypePtr find_user_type(std::string_view schema, std::string_view name, const std::vector<std::string>& search_path) const;
   /// Returns null if the extension has not been created.
   const ExtensionDef* find_extension(std::string_view name) const;
+  /// Returns null if there is no such publication.
+  const PublicationDef* find_publication(std::string_view name) const;
   /// Returns true if a table of the schema has a constraint of that name.
   bool constraint_exists(std::string_view schema, std::string_view name) const;
   /// A table, index, primary key, sequence or view of that name exists in the schema (they share one name space).

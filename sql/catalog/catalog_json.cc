@@ -192,6 +192,9 @@ FunctionDef decode_function(std::string_view text) { return decode<FunctionDef>(
 std::string encode_extension(const ExtensionDef& extension) { return encode_definition(extension); }
 ExtensionDef decode_extension(std::string_view text) { return decode<ExtensionDef>(text, "extension"); }
 
+std::string encode_publication(const PublicationDef& publication) { return encode_definition(publication); }
+PublicationDef decode_publication(std::string_view text) { return decode<PublicationDef>(text, "publication"); }
+
 std::string encode_default_acl(const DefaultAclDef& definition) { return encode_definition(definition); }
 DefaultAclDef decode_default_acl(std::string_view text) { return decode<DefaultAclDef>(text, "default privileges"); }
 

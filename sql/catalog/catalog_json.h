@@ -22,6 +22,8 @@ std::string encode_user_type(const UserType&);
 UserType decode_user_type(std::string_view json);
 std::string encode_function(const FunctionDef&);
 FunctionDef decode_function(std::string_view json);
+std::string encode_publication(const PublicationDef&);
+PublicationDef decode_publication(std::string_view json);
 std::string encode_extension(const ExtensionDef&);
 ExtensionDef decode_extension(std::string_view json);
 std::string encode_default_acl(const DefaultAclDef&);

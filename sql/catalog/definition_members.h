@@ -288,6 +288,7 @@ void visit(Visitor& visitor, TableDef& table) {
   visitor.member("force_row_security", table.security.forced);
   visitor.member("policies", table.security.policies);
   visitor.member("triggers", table.triggers);
+  visitor.word("replica_identity", table.replica_identity, kReplicaIdentityNames);
   visitor.member("spread", table.spread);
   visitor.member("partition_key", table.partition_key);
   visitor.member("partition", table.partition);
@@ -427,6 +428,29 @@ void visit(Visitor& visitor, ExtensionDef& extension) {
   visitor.member("version", extension.version);
   visitor.member("owner", extension.owner);
   visitor.member("comment", extension.comment);
+}
+
+template <typename Visitor>
+void visit(Visitor& visitor, PublicationDef::Member& member) {
+  visitor.member("oid", member.oid);
+  visitor.member("object", member.object);
+}
+
+/// Members that are not written are false.
+template <typename Visitor>
+void visit(Visitor& visitor, PublicationDef& publication) {
+  if constexpr (!Visitor::kWrites) publication.inserts = publication.updates = publication.deletes = publication.truncates = false;
+  visitor.member("oid", publication.oid);
+  visitor.member("name", publication.name);
+  visitor.member("owner", publication.owner);
+  visitor.member("comment", publication.comment);
+  visitor.member("all_tables", publication.all_tables);
+  visitor.member("insert", publication.inserts);
+  visitor.member("update", publication.updates);
+  visitor.member("delete", publication.deletes);
+  visitor.member("truncate", publication.truncates);
+  visitor.member("tables", publication.tables);
+  visitor.member("schemas", publication.schemas);
 }
 
 template <typename Visitor>

@@ -19,8 +19,8 @@ inline constexpr int kStoredFormat = 3;
 /// STRING: random, another one after every change of definitions. Each turn of a connection ends by reading it. In a cluster each bucket in
 /// use has a copy (storage/version_copies.h).
 inline constexpr std::string_view kVersionKey = "redquel:version";
-/// HASH: table:<oid>, sequence:<oid>, view:<oid>, type:<oid>, function:<oid>, extension:<oid>, schema:<name>, default_acl:<oid>, server:redis,
-/// acl:<class>:<oid> → JSON (catalog_json.h); next_oid → number.
+/// HASH: table:<oid>, sequence:<oid>, view:<oid>, type:<oid>, function:<oid>, extension:<oid>, publication:<oid>, schema:<name>,
+/// default_acl:<oid>, server:redis, acl:<class>:<oid> → JSON (catalog_json.h); next_oid → number.
 inline constexpr std::string_view kCatalogKey = "redquel:catalog";
 /// HASH: what the newest changes of definitions were. A version that the next one has replaced → MessagePack: the next version, the fields of
 /// kCatalogKey that it has changed, the prefixes that may be taken or free since; "#" → how many were noted; "#<number modulo
@@ -61,6 +61,16 @@ inline constexpr std::string_view kExpiringKey = "redquel:expiring";
 inline constexpr std::string_view kSweepKey = "redquel:sweep";
 /// SET <oid of a foreign table>: rows that SQL has written and that a structure kept by the application may lack.
 inline constexpr std::string_view kUnkeptPrefix = "redquel:unkept:";
+
+// Replication (executor/replication/README.md).
+/// HASH: name of a replication slot → JSON; %top, %copied, %system, %base:<replication id of Redis> → numbers.
+inline constexpr std::string_view kSlotsKey = "redquel:slots";
+/// HASH <slot>: field of kCatalogKey → its value at the slot's place.
+inline constexpr std::string_view kSlotDefinitionsPrefix = "redquel:slot_definitions:";
+/// STRING <slot>: lease of the session that sends the slot's changes; expires.
+inline constexpr std::string_view kSlotLeasePrefix = "redquel:slot_lease:";
+/// STRING <slot>: random; a write to it marks a place in the stream; expires.
+inline constexpr std::string_view kSlotFencePrefix = "redquel:slot_fence:";
 
 // Locks (storage/locks.h, scripts/shared/locks.lua). A token is 16 hex digits of the process, '.', a number, '.', the session's pid. The
 // value of a lock is "<mode's digit><token>", several of them with blanks between.

@@ -22,6 +22,7 @@ inline constexpr std::array<std::string_view, 4> kTypeKindNames{"enum", "domain"
 inline constexpr std::array<std::string_view, 3> kStateNames{"ready", "building", "dropping"};
 
 inline constexpr std::array<std::string_view, 5> kActionNames{"no action", "restrict", "cascade", "set null", "set default"};
+inline constexpr std::array<std::string_view, 2> kReplicaIdentityNames{"default", "nothing"};
 inline constexpr std::array<std::string_view, 3> kOnCommitNames{"preserve rows", "delete rows", "drop"};
 inline constexpr std::array<std::string_view, 3> kVolatilityNames{"volatile", "stable", "immutable"};
 inline constexpr std::array<std::string_view, 3> kCheckOptionNames{"none", "local", "cascaded"};

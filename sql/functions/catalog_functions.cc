@@ -6,6 +6,7 @@
 #include <span>
 
 #include "sql/catalog/partitions.h"
+#include "sql/catalog/publications.h"
 #include "sql/catalog/function_text.h"
 #include "sql/catalog/role_set.h"
 #include "sql/definition_words.h"
@@ -308,6 +309,10 @@ std::optional<std::string> object_comment(Context context, Int oid, Text in) {
     const auto found = catalog.extensions.find(as_oid(oid));
     if (found != catalog.extensions.end()) return comment_or_null(found->second.comment);
   }
+  if (in == "pg_publication") {
+    const auto found = catalog.publications.find(as_oid(oid));
+    if (found != catalog.publications.end()) return comment_or_null(found->second.comment);
+  }
   if (in == "pg_type") {
     const auto found = catalog.types.find(as_oid(oid));
     if (found != catalog.types.end()) return comment_or_null(found->second->comment);
@@ -404,7 +409,7 @@ std::optional<std::int64_t> size_of_database_number(Context context, Int oid) {
 std::optional<bool> publishable(Context context, Int relation) {
   const std::optional<Relation> found = find_relation(catalog_of(context), as_oid(relation));
   if (!found) return std::nullopt;
-  return found->kind == 'r' && found->system == nullptr;
+  return found->table != nullptr && !found->index && is_publishable(*found->table);
 }
 
 /// Bits of 1 << CmdType: UPDATE 4, INSERT 8, DELETE 16.

@@ -45,10 +45,10 @@ constexpr std::string_view kOtherKinds[] = {
     "collation", "cast", "conversion", "operator", "operator class", "operator family", "operator of access method",
     "function of access method", "trigger", "text search parser", "text search dictionary", "text search template",
     "text search configuration", "role membership", "tablespace", "foreign-data wrapper", "server", "user mapping", "default acl",
-    "event trigger", "policy", "publication", "publication namespace", "publication relation", "subscription", "transform",
+    "event trigger", "policy", "publication namespace", "publication relation", "subscription", "transform",
     "statistics object", "large object", "aggregate", "parameter ACL",
 };
-constexpr std::string_view kSingleNames[] = {"schema", "role", "database", "language", "access method", "extension"};
+constexpr std::string_view kSingleNames[] = {"schema", "role", "database", "language", "access method", "extension", "publication"};
 constexpr std::string_view kRoutines[] = {"function", "procedure"};
 constexpr std::string_view kMoreKinds[] = {"table column", "foreign table column", "default value", "table constraint",
                                            "domain constraint", "type", "rule"};
@@ -175,6 +175,11 @@ ObjectAddress address_of_single(std::string_view kind, const std::string& name, 
     const ExtensionDef* extension = catalog_of(context).find_extension(name);
     if (extension == nullptr) throw SqlError(sqlstate::kUndefinedObject, fmt::format("extension \"{}\" does not exist", name));
     return ObjectAddress{catalogs::kExtensions, extension->oid, 0};
+  }
+  if (kind == "publication") {
+    const PublicationDef* publication = catalog_of(context).find_publication(name);
+    if (publication == nullptr) throw SqlError(sqlstate::kUndefinedObject, fmt::format("publication \"{}\" does not exist", name));
+    return ObjectAddress{catalogs::kPublications, publication->oid, 0};
   }
   if (kind == "database") {
     const bool exists = name == context.database || std::ranges::find(context.databases, name) != context.databases.end();

@@ -177,6 +177,10 @@ std::optional<std::string> describe_object(const ObjectAddress& address, Context
       const auto found = catalog.extensions.find(address.object);
       return found == catalog.extensions.end() ? std::nullopt : std::optional("extension " + found->second.name);
     }
+    case catalogs::kPublications: {
+      const auto found = catalog.publications.find(address.object);
+      return found == catalog.publications.end() ? std::nullopt : std::optional("publication " + found->second.name);
+    }
     case catalogs::kSchemas: {
       const std::string name = schema_name(catalog, address.object);
       return name.empty() ? std::nullopt : std::optional("schema " + name);
@@ -249,6 +253,12 @@ std::optional<ObjectIdentity> identify_object(const ObjectAddress& address, Cont
       if (found == catalog.extensions.end()) return std::nullopt;
       const std::string name = quote_identifier(found->second.name);
       return ObjectIdentity{"extension", "", name, name};
+    }
+    case catalogs::kPublications: {
+      const auto found = catalog.publications.find(address.object);
+      if (found == catalog.publications.end()) return std::nullopt;
+      const std::string name = quote_identifier(found->second.name);
+      return ObjectIdentity{"publication", "", name, name};
     }
     case catalogs::kSchemas: {
       const std::string name = quote_identifier(schema_name(catalog, address.object));

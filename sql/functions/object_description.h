@@ -13,7 +13,7 @@ namespace redquel::sql {
 /// pg_class.oid of the catalogs whose rows are known.
 namespace catalogs {
 inline constexpr Oid kTypes = 1247, kFunctions = 1255, kRelations = 1259, kRoles = 1260, kDatabases = 1262, kMethods = 2601, kDefaults = 2604,
-                     kConstraints = 2606, kLanguages = 2612, kSchemas = 2615, kRules = 2618, kExtensions = 3079;
+                     kConstraints = 2606, kLanguages = 2612, kSchemas = 2615, kRules = 2618, kExtensions = 3079, kPublications = 6104;
 }
 
 /// An object of the catalogs as pg_depend names it: the catalog that its row stands in, its oid, and which column of it.

@@ -1,6 +1,7 @@
 // The other catalog functions of the manual's chapter 9.26: descriptions of objects, parameters of sequences, and questions about parts of
 // a server that redquel does not have.
 
+#include "sql/catalog/publications.h"
 #include "sql/error.h"
 #include "sql/functions/families.h"
 #include "sql/functions/lift.h"
@@ -94,6 +95,24 @@ std::unique_ptr<RowSource> open_sequence_parameters(std::span<const Datum> argum
                   {kOidType, static_cast<Int>(sequence.type.oid)}});
 }
 
+std::unique_ptr<RowSource> open_publication_tables(std::span<const Datum> arguments, Context context) {
+  const CatalogSnapshot& catalog = catalog_of(context);
+  Column tables(kOidType), columns(Type{oid::kInt2Vector}), filters(Type{oid::kNodeTree});
+  if (!any_null(arguments)) {
+    const std::string& name = std::get<std::string>(arguments[0]);
+    const PublicationDef* publication = catalog.find_publication(name);
+    if (publication == nullptr) throw SqlError(sqlstate::kUndefinedObject, "publication \"" + name + "\" does not exist");
+    for (const CatalogSnapshot::TablePtr& table : published_tables(catalog, *publication)) {
+      tables.append_datum(static_cast<Int>(table->oid));
+      columns.append_null();  // there are no column lists
+      filters.append_null();
+    }
+  }
+  Batch rows{.rows = tables.size(), .columns = {}};
+  for (Column* column : {&tables, &columns, &filters}) rows.columns.push_back(std::make_shared<const Column>(std::move(*column)));
+  return std::make_unique<OneRow>(std::move(rows));
+}
+
 std::unique_ptr<RowSource> open_last_commit(std::span<const Datum>, Context) {
   throw SqlError(sqlstate::kObjectNotInPrerequisiteState, "could not get commit timestamp data")
       .hint("Make sure the configuration parameter \"track_commit_timestamp\" is set.");
@@ -120,7 +139,7 @@ bool plain_rule_text(Context context, Int rule, std::string& out) { return rule_
 
 std::optional<Int> replica_identity(Context context, Int relation) {
   const auto table = catalog_of(context).find_table(static_cast<Oid>(relation));
-  return table && table->primary_key_index.oid != 0 ? std::optional(static_cast<Int>(table->primary_key_index.oid)) : std::nullopt;
+  return table && table->primary_key_index.oid != 0 && has_replica_identity(*table) ? std::optional(static_cast<Int>(table->primary_key_index.oid)) : std::nullopt;
 }
 
 std::optional<Int> partition_root(Context context, Int relation) {
@@ -177,6 +196,10 @@ std::vector<TableFunction> object_information_rows() {
         {"cache_size", number},
         {"data_type", oid::kOid}},
        open_sequence_parameters},
+      {"pg_get_publication_tables",
+       {text},
+       {{"relid", oid::kOid}, {"attrs", oid::kInt2Vector}, {"qual", oid::kNodeTree}},
+       open_publication_tables},
       {"pg_last_committed_xact", {}, {{"xid", oid::kXid}, {"timestamp", oid::kTimestamptz}, {"roident", oid::kOid}}, open_last_commit},
   };
 }

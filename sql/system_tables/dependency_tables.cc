@@ -3,6 +3,7 @@
 #include <set>
 
 #include "sql/catalog/view_rows.h"
+#include "sql/catalog/publications.h"
 #include "sql/definition_words.h"
 #include "sql/extensions/extension.h"
 #include "sql/system_tables/constraints.h"
@@ -19,7 +20,7 @@ namespace {
 // The catalogs that rows stand in.
 constexpr Oid kType = 1247, kClass = 1259, kAttrdef = 2604, kConstraint = 2606, kNamespace = 2615, kRewrite = 2618, kProcedure = 1255,
               kExtension = 3079, kForeignDataWrapper = 2328, kForeignServer = 1417,
-              kPolicy = 3256, kTrigger = 2620, kLanguage = 2612, kDictionary = 3600;
+              kPolicy = 3256, kTrigger = 2620, kPublication = 6104, kPublicationTable = 6106, kPublicationSchema = 6237, kLanguage = 2612, kDictionary = 3600;
 constexpr Oid kPlpgsql = 13758;  // pg_language
 
 /// The types that users have made, and the arrays over them.
@@ -173,8 +174,20 @@ void add_trigger_dependencies(RowWriter& out, const CatalogSnapshot& catalog, co
   }
 }
 
+void add_publications(RowWriter& out, const CatalogSnapshot& catalog) {
+  for (const auto& [oid, publication] : catalog.publications) {
+    const auto add = [&, publication = oid](Oid in, const PublicationDef::Member& member, Oid in_object) {
+      out.add(in, member.oid, 0, in_object, member.object, 0, 'a');
+      out.add(in, member.oid, 0, kPublication, publication, 0, 'a');
+    };
+    for (const PublicationDef::Member& member : existing_tables(catalog, publication)) add(kPublicationTable, member, kClass);
+    for (const PublicationDef::Member& member : existing_schemas(catalog, publication)) add(kPublicationSchema, member, kNamespace);
+  }
+}
+
 void dependencies(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext& context) {
   add_extensions(out, catalog);
+  add_publications(out, catalog);
   for (const auto& [oid, table] : catalog.tables) {
     add_table(out, catalog, *table);
     if (table->materialized) add_rule(out, catalog, *table->materialized, oid);
@@ -197,6 +210,7 @@ void descriptions(RowWriter& out, const CatalogSnapshot& catalog, const Evaluati
   };
   for (const auto& [name, schema] : catalog.schemas) add(schema.oid, kNamespace, 0, schema.comment);
   for (const auto& [oid, extension] : catalog.extensions) add(oid, kExtension, 0, extension.comment);
+  for (const auto& [oid, publication] : catalog.publications) add(oid, kPublication, 0, publication.comment);
   for (const Relation& relation : all_relations(catalog)) add(relation.oid, kClass, 0, relation.comment);
   for (const auto& [oid, table] : catalog.tables) {
     for (const ColumnDef& column : table->columns) add(oid, kClass, column.number, column.comment);

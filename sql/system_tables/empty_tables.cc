@@ -10,12 +10,6 @@ const SystemTableDefinition kTables[] = {
      "oid oid!, evtname name!, evtevent name!, evtowner oid!, evtfoid oid!, evtenabled char!, evttags _text"},
     {"pg_catalog", "pg_largeobject_metadata", 2995, 'r', "oid oid!, lomowner oid!, lomacl _aclitem"},
     {"pg_catalog", "pg_parameter_acl", 6243, 'r', "oid oid!, parname text!, paracl _aclitem"},
-    {"pg_catalog", "pg_publication", 6104, 'r',
-     "oid oid!, pubname name!, pubowner oid!, puballtables bool!, pubinsert bool!, pubupdate bool!, "
-     "pubdelete bool!, pubtruncate bool!, pubviaroot bool!"},
-    {"pg_catalog", "pg_publication_namespace", 6237, 'r', "oid oid!, pnpubid oid!, pnnspid oid!"},
-    {"pg_catalog", "pg_publication_rel", 6106, 'r',
-     "oid oid!, prpubid oid!, prrelid oid!, prqual pg_node_tree, prattrs int2vector"},
     {"pg_catalog", "pg_seclabel", 3596, 'r', "objoid oid!, classoid oid!, objsubid int4!, provider text!, label text!"},
     {"pg_catalog", "pg_shseclabel", 3592, 'r', "objoid oid!, classoid oid!, provider text!, label text!"},
     {"pg_catalog", "pg_statistic", 2619, 'r',

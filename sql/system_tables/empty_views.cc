@@ -12,8 +12,6 @@ const SystemTableDefinition kEmptyViews[] = {
      "fastpath bool, waitstart timestamptz"},
     {"pg_catalog", "pg_prepared_xacts", 12090, 'v',
      "transaction xid, gid text, prepared timestamptz, owner name, database name"},
-    {"pg_catalog", "pg_publication_tables", 12068, 'v',
-     "pubname name, schemaname name, tablename name, attnames _name, rowfilter text"},
     {"pg_catalog", "pg_replication_slots", 12257, 'v',
      "slot_name name, plugin name, slot_type text, datoid oid, database name, temporary bool, active bool, "
      "active_pid int4, xmin xid, catalog_xmin xid, restart_lsn pg_lsn, confirmed_flush_lsn pg_lsn, "

@@ -29,6 +29,7 @@ SystemTableFamily relation_tables();        // pg_namespace, pg_class, pg_attrib
 SystemTableFamily index_tables();           // pg_index, pg_constraint, pg_am, pg_opclass, pg_opfamily
 SystemTableFamily dependency_tables();      // pg_depend, pg_description, pg_shdescription
 SystemTableFamily extension_tables();       // pg_extension, pg_available_extensions
+SystemTableFamily publication_tables();     // pg_publication, pg_publication_rel, pg_publication_tables
 SystemTableFamily policy_tables();          // pg_policy, pg_policies
 SystemTableFamily trigger_tables();         // pg_trigger, information_schema.triggers
 SystemTableFamily type_tables();            // pg_type, pg_cast, pg_collation
@@ -44,7 +45,7 @@ SystemTableFamily session_views();          // pg_settings, pg_prepared_statemen
 SystemTableFamily statistics_views();       // pg_stat_activity, pg_stat_database, pg_stat_statements
 SystemTableFamily foreign_tables();         // pg_foreign_table, pg_foreign_server
 SystemTableFamily privilege_tables();       // pg_default_acl, pg_init_privs
-SystemTableFamily empty_tables();           // of what redquel has none: event triggers, publications
+SystemTableFamily empty_tables();           // of what redquel has none: event triggers, subscriptions
 SystemTableFamily empty_views();
 SystemTableFamily information_tables();       // schemata, tables, columns, sequences
 SystemTableFamily information_constraints();  // table_constraints, key_column_usage

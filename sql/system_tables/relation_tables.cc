@@ -112,6 +112,12 @@ bool has_partitions(const CatalogSnapshot& catalog, const Relation& relation) {
   return relation.table != nullptr && relation.table->partition_key && !catalog.partitions_of(relation.table->oid).empty();
 }
 
+/// pg_class.relreplident.
+char identity_of(const Relation& relation) {
+  const bool is_table = relation.table != nullptr && !relation.index;
+  return is_table && relation.table->replica_identity == TableDef::ReplicaIdentity::kDefault ? 'd' : 'n';
+}
+
 void classes(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext& context) {
   for (const Relation& relation : all_relations(catalog)) {
     const bool is_table = relation.table != nullptr && !relation.index;
@@ -131,7 +137,7 @@ void classes(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationCon
             columns, checks, relation.kind == 'v' || relation.kind == 'm', has_triggers, has_partitions(catalog, relation),
             is_table && relation.table->security.enabled, is_table && relation.table->security.forced,
             !is_table || relation.table->populated,
-            is_table ? 'd' : 'n', relation.table != nullptr && is_part_of_partitioned(catalog, relation), 0, 0, 0, shown_acl(catalog, relation), options_of(relation),
+            identity_of(relation), relation.table != nullptr && is_part_of_partitioned(catalog, relation), 0, 0, 0, shown_acl(catalog, relation), options_of(relation),
             bound_of(catalog, relation, context));
   }
 }

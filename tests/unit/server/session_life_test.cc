@@ -53,7 +53,7 @@ TEST(SessionLife, StartupsThatFail) {
   EXPECT_EQ(last(startup({{"user", "postgres"}, {"nix", "1"}})),
             "E 42704 unrecognized configuration parameter \"nix\"");
   EXPECT_EQ(last(startup({})), "E 28000 no PostgreSQL user name specified in startup packet");
-  EXPECT_EQ(last(startup({{"user", "a"}, {"replication", "true"}})), "E 0A000 replication is not supported by redquel");
+  EXPECT_EQ(last(startup({{"user", "a"}, {"replication", "true"}})), "E 0A000 physical replication is not supported by redquel");
   EXPECT_EQ(last("GET / HTTP/1.0\r\n\r\n"), "end");
   EXPECT_EQ(last(int32(0)), "end");
   EXPECT_EQ(last(int32(3)), "end");
