@@ -68,11 +68,14 @@ asio::awaitable<bool> Session::Replication::run(std::string text) {
   std::optional<ReplicationCommand> command = parse_replication_command(text);
   if (!command) co_return false;
   if (std::holds_alternative<IdentifySystem>(*command)) {
-    co_await identify();
+    auto work = identify();
+    co_await session_.run_cancellable(std::move(work));
   } else if (auto* made = std::get_if<CreateReplicationSlot>(&*command)) {
-    co_await create(std::move(*made));
+    auto work = create(std::move(*made));
+    co_await session_.run_cancellable(std::move(work));
   } else if (auto* dropped = std::get_if<DropReplicationSlot>(&*command)) {
-    co_await executor::drop_slot(way_, dropped->slot, dropped->waits);
+    auto work = executor::drop_slot(way_, dropped->slot, dropped->waits);
+    co_await session_.run_cancellable(std::move(work));
     session_.encoder_.command_complete("DROP_REPLICATION_SLOT");
   } else {
     co_await start(std::get<StartReplication>(std::move(*command)));
@@ -201,7 +204,8 @@ asio::awaitable<void> Session::Replication::start(StartReplication command) {
                                                      [this] { session_.connection_.interrupt(); });
   std::exception_ptr failure;
   try {
-    co_await publisher_->start(command.slot, command.from);
+    auto begin = publisher_->start(command.slot, command.from);
+    co_await session_.run_cancellable(std::move(begin));
     MessageEncoder& encoder = session_.encoder_;
     encoder.begin_message('W');
     encoder.put_uint8(0);

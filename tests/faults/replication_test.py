@@ -227,6 +227,28 @@ def test_a_subscription_copies_and_follows(make_redis, make_server):
         subscriber.stop()
 
 
+def test_tables_that_are_written_anew_are_sent_anew(make_redis, make_server):
+    redis, source, subscriber = subscribed(make_redis, make_server)
+    try:
+        subscribe(source, subscriber)
+        wait_until_copied(subscriber)
+        cursor = connect(source).cursor()
+        connect(subscriber).cursor().execute("ALTER TABLE accounts ALTER COLUMN balance TYPE bigint")
+        cursor.execute("ALTER TABLE accounts ALTER COLUMN balance TYPE bigint USING balance + 1")
+        cursor.execute("UPDATE accounts SET balance = balance + 1 WHERE id < 20; INSERT INTO accounts VALUES (401, 'new', 10000000000, NULL)")
+        wait_until_equal(source, subscriber)
+        cursor.execute("BEGIN; TRUNCATE accounts; INSERT INTO accounts SELECT i, 'many', i, NULL FROM generate_series(1, 3000) i; COMMIT")
+        cursor.execute("DELETE FROM accounts WHERE id % 3 = 0; UPDATE accounts SET id = id + 10000 WHERE id % 3 = 1")
+        wait_until_equal(source, subscriber)
+        for server in (subscriber, source):
+            connect(server).cursor().execute("CREATE TABLE later (a int PRIMARY KEY)")
+        cursor.execute("INSERT INTO later VALUES (1); DROP TABLE later; ALTER TABLE pairs RENAME TO couples; ALTER TABLE couples RENAME TO pairs")
+        cursor.execute("INSERT INTO pairs VALUES (1, 'a'), (1, 'b:c'), (2, ''); UPDATE pairs SET n = n + 1 WHERE x = 1; UPDATE pairs SET y = 'd' WHERE y = ''")
+        wait_until_equal(source, subscriber)
+    finally:
+        subscriber.stop()
+
+
 def test_a_subscription_goes_on_after_kills(make_redis, make_server):
     redis, source, subscriber = subscribed(make_redis, make_server)
     try:
