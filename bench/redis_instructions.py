@@ -20,7 +20,7 @@ from cluster import BANK, SCHEMA, WORKLOADS, OneRedis
 from harness.cluster_nodes import Cluster, scripts
 from harness.processes import temporary_folder
 from harness.programs import pgbench_options, psql, run
-from harness.servers import Postgres, Redis, Redquel
+from harness.servers import Redis, Redquel, postgres_binary
 from harness.waiting import wait_for
 from measure import write
 
@@ -139,7 +139,7 @@ def main():
             for k in range(TABLES):
                 psql(servers[-1], SCHEMA.format(k=k, rows=ROWS))
             psql(servers[-1], BANK.format(rows=ROWS))
-        program, script = Postgres().binary("pgbench"), f"{folder}/script.sql"
+        program, script = postgres_binary("pgbench"), f"{folder}/script.sql"
         for workload in (w for w in WORKLOADS if options.only in w.name):
             write(script, workload.sql.format(k=0, other=1, rows=ROWS))
             figures = []

@@ -1,5 +1,7 @@
 #include "executor/storage/bucket_commit.h"
 
+#include <spdlog/spdlog.h>
+
 #include <algorithm>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/this_coro.hpp>
@@ -81,8 +83,16 @@ asio::awaitable<std::vector<BucketAnswer>> run_or_leave(BucketSender& sender, st
   co_return answers;
 }
 
+/// Says why a commit stays as it is: an older redquel has prepared it, …
+void log_refusals(const std::vector<BucketAnswer>& answers) {
+  for (const BucketAnswer& answer : answers) {
+    const bool is_error = answer.replies != nullptr && !answer.replies->empty() && (*answer.replies)[0].is_error();
+    if (is_error) spdlog::warn("a commit over several buckets is not completed: {}", (*answer.replies)[0].text);
+  }
+}
+
 /// One round of recovery. Returns kUnknown if an answer is missing.
-asio::awaitable<BucketCommitState> recover_once(BucketSender& sender, const CommitName& name) {
+asio::awaitable<BucketCommitState> recover_once(BucketSender& sender, const CommitName& name, bool is_last) {
   std::vector<BucketCall> fences = calls_of(name, kFencePreparedScript, true);
   const std::vector<BucketAnswer> states = co_await run_or_leave(sender, std::move(fences));
   const bool are_known = std::ranges::all_of(states, [](const BucketAnswer& answer) {
@@ -94,6 +104,7 @@ asio::awaitable<BucketCommitState> recover_once(BucketSender& sender, const Comm
   if (any_says(states, "aborted") && !any_says(states, "applied")) {
     std::vector<BucketCall> aborts = calls_of(name, kAbortCommitScript, false);
     const std::vector<BucketAnswer> answers = co_await run_or_leave(sender, std::move(aborts));
+    if (is_last) log_refusals(answers);
     if (!are_answers(answers, "aborted", "applied")) co_return BucketCommitState::kUnknown;
     // "applied": the bucket that said "aborted" has forgotten the commit.
     if (any_says(answers, "applied")) co_return BucketCommitState::kCommitted;
@@ -101,6 +112,7 @@ asio::awaitable<BucketCommitState> recover_once(BucketSender& sender, const Comm
   }
   std::vector<BucketCall> applies = calls_of(name, kApplyCommitScript, false);
   const std::vector<BucketAnswer> answers = co_await run_or_leave(sender, std::move(applies));
+  if (is_last) log_refusals(answers);
   if (!are_answers(answers, "applied", "unknown")) co_return BucketCommitState::kUnknown;
   co_return BucketCommitState::kCommitted;
 }
@@ -154,8 +166,9 @@ asio::awaitable<BucketCommitState> recover_commit(BucketSender& sender, CommitNa
   const std::chrono::milliseconds began = sender.now();
   asio::steady_timer timer(co_await asio::this_coro::executor);
   while (true) {
-    const BucketCommitState state = co_await recover_once(sender, name);
-    if (state != BucketCommitState::kUnknown || sender.is_closed() || sender.now() - began > kRecoveryPatience) co_return state;
+    const bool is_last = sender.is_closed() || sender.now() - began > kRecoveryPatience;
+    const BucketCommitState state = co_await recover_once(sender, name, is_last);
+    if (state != BucketCommitState::kUnknown || is_last) co_return state;
     timer.expires_after(kRecoveryPause);
     co_await timer.async_wait(asio::use_awaitable);
   }
