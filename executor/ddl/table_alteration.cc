@@ -473,11 +473,8 @@ void TableAlteration::command(const ast::DropExpression& written) {
 void TableAlteration::command(const ast::AlterForeignOptions&) { throw sql::not_supported("foreign tables"); }
 void TableAlteration::command(const ast::SetRowSecurity& written) { (written.forces ? table_.security.forced : table_.security.enabled) = written.on; }
 void TableAlteration::command(const ast::SetReplicaIdentity& written) {
-  using Identity = ast::SetReplicaIdentity::Identity;
-  // Redis's stream has the changed fields of a row, and no old ones.
-  if (written.identity == Identity::kFull) throw sql::not_supported("REPLICA IDENTITY FULL");
-  if (written.identity == Identity::kIndex) throw sql::not_supported("REPLICA IDENTITY USING INDEX");
-  const bool is_nothing = written.identity == Identity::kNothing;
+  // Redis's stream names a row by its primary key, and has no old values: FULL and USING INDEX, which schemas bring along, are the default.
+  const bool is_nothing = written.identity == ast::SetReplicaIdentity::Identity::kNothing;
   table_.replica_identity = is_nothing ? sql::TableDef::ReplicaIdentity::kNothing : sql::TableDef::ReplicaIdentity::kDefault;
 }
 void TableAlteration::command(const ast::SetTriggerFiring& written) { set_trigger_firing(draft_, table_, written); }
