@@ -190,7 +190,7 @@ void SqlWriter::from_item(const ast::FromItem& item) {
       sql.from_item(*sample.relation);
       sql << " TABLESAMPLE ";
       sql.qualified(sample.method);
-      sql << "(";
+      sql << " (";
       sql.expressions(sample.arguments);
       sql << ")";
       if (!sample.repeatable) return;

@@ -64,7 +64,9 @@ void check_only(const ast::AlterTable& statement) {
   for (const ast::Alteration& command : statement.commands) {
     const auto* constraint = std::get_if<ast::AddConstraint>(&command);
     const bool is_key = constraint != nullptr && std::holds_alternative<ast::KeyConstraint>(constraint->constraint.node);
-    if (is_key || std::holds_alternative<ast::AlterColumnDefault>(command)) continue;
+    const bool concerns_one = std::holds_alternative<ast::SetRowSecurity>(command) || std::holds_alternative<ast::SetReplicaIdentity>(command) ||
+                              std::holds_alternative<ast::SetTriggerFiring>(command);
+    if (is_key || concerns_one || std::holds_alternative<ast::AlterColumnDefault>(command)) continue;
     if (std::holds_alternative<ast::AddColumn>(command)) throw SqlError(sqlstate::kInvalidTableDefinition, "column must be added to child tables too");
     if (std::holds_alternative<ast::DropConstraint>(command)) {
       throw SqlError(sqlstate::kInvalidTableDefinition, "cannot remove constraint from only the partitioned table when partitions exist").hint("Do not specify the ONLY keyword.");

@@ -471,13 +471,20 @@ void TableAlteration::command(const ast::DropExpression& written) {
 }
 
 void TableAlteration::command(const ast::AlterForeignOptions&) { throw sql::not_supported("foreign tables"); }
-void TableAlteration::command(const ast::SetRowSecurity& written) { (written.forces ? table_.security.forced : table_.security.enabled) = written.on; }
+// These concern the table alone that the statement names.
+void TableAlteration::command(const ast::SetRowSecurity& written) {
+  if (place_.root_before != nullptr) return;
+  (written.forces ? table_.security.forced : table_.security.enabled) = written.on;
+}
 void TableAlteration::command(const ast::SetReplicaIdentity& written) {
+  if (place_.root_before != nullptr) return;
   // Redis's stream names a row by its primary key, and has no old values: FULL and USING INDEX, which schemas bring along, are the default.
   const bool is_nothing = written.identity == ast::SetReplicaIdentity::Identity::kNothing;
   table_.replica_identity = is_nothing ? sql::TableDef::ReplicaIdentity::kNothing : sql::TableDef::ReplicaIdentity::kDefault;
 }
-void TableAlteration::command(const ast::SetTriggerFiring& written) { set_trigger_firing(draft_, table_, written); }
+void TableAlteration::command(const ast::SetTriggerFiring& written) {
+  if (place_.root_before == nullptr) set_trigger_firing(draft_, table_, written);
+}
 void TableAlteration::command(const ast::AttachPartition&) { throw sql::not_supported("ATTACH PARTITION beside other changes"); }
 void TableAlteration::command(const ast::AttachIndex&) { throw sql::not_supported("ATTACH PARTITION of an index by ALTER TABLE"); }
 void TableAlteration::command(const ast::DetachPartition&) { throw sql::not_supported("DETACH PARTITION beside other changes"); }

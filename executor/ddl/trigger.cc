@@ -167,16 +167,20 @@ sql::Oid trigger_function(const CatalogDraft& draft, const std::vector<std::stri
   return function->oid;
 }
 
+void require_free_name_below(const CatalogDraft& draft, const sql::TableDef& table, const std::string& name) {
+  if (!table.partition_key) return;
+  for (const TablePtr& below : draft.catalog().partitions_of(table.oid)) {
+    if (std::ranges::find(below->triggers, name, &TriggerDef::name) != below->triggers.end()) throw duplicate_trigger(name, below->name);
+    require_free_name_below(draft, *below, name);
+  }
+}
+
 /// A trigger for each row of a partitioned table is one of its partitions, too. 42710
 void require_free_name(const CatalogDraft& draft, const sql::TableDef& table, const TriggerDef& trigger) {
   if (table.partition && sql::inherited_trigger(draft.catalog(), draft.catalog().find_table(table.oid), trigger.name).trigger != nullptr) {
     throw duplicate_trigger(trigger.name, table.name);
   }
-  if (!table.partition_key || !trigger.for_each_row) return;
-  for (const TablePtr& below : draft.catalog().partitions_of(table.oid)) {
-    if (std::ranges::find(below->triggers, trigger.name, &TriggerDef::name) != below->triggers.end()) throw duplicate_trigger(trigger.name, below->name);
-    require_free_name(draft, *below, trigger);
-  }
+  if (trigger.for_each_row) require_free_name_below(draft, table, trigger.name);
 }
 
 void create_trigger(CatalogDraft& draft, const ast::CreateTrigger& written) {
@@ -271,7 +275,7 @@ void rename_trigger(CatalogDraft& draft, const ast::Rename& statement) {
   sql::TableDef table = is_view ? *view_with_triggers(draft, relation) : *require_table(draft, relation);
   require_owner(draft.session(), table.owner, is_view ? "view" : "table", table.name);
   if (const auto above = trigger_above(draft, relation, statement.old_name)) {
-    throw SqlError(sqlstate::kFeatureNotSupported, fmt::format("cannot rename trigger \"{}\" on table \"{}\"", statement.old_name, table.name))
+    throw SqlError(sqlstate::kInternalError, fmt::format("cannot rename trigger \"{}\" on table \"{}\"", statement.old_name, table.name))
         .hint(fmt::format("Rename the trigger on the partitioned table \"{}\" instead.", above->owner->name));
   }
   TriggerDef* trigger = find_trigger_of(table, statement.old_name);

@@ -41,6 +41,8 @@ class ForeignKey {
 
   const sql::ForeignKeyDef& definition() const { return definition_; }
   const TablePtr& referencing() const { return referencing_; }
+  /// The table that the key was declared at: a partitioned one above, or the referencing one.
+  const TablePtr& declared_at() const { return declared_at_; }
   const TablePtr& referenced() const { return referenced_; }
 
   /// Returns true if the tables lie in two buckets of a cluster, or one of them in several, or if the row may lie elsewhere than the value.

@@ -203,7 +203,7 @@ void ReferentialActions::add_reaches(const std::vector<ForeignKeyPtr>& keys, con
     const sql::ForeignKeyDef& definition = key->definition();
     const Action action = event.after ? definition.on_update : definition.on_delete;
     if (!is_action(action)) continue;
-    Caused caused{changed(key->referencing()).table, !event.after && action == Action::kCascade};
+    Caused caused{key->declared_at(), !event.after && action == Action::kCascade};
     if (!caused.deletes) caused.columns = event.after || definition.set_columns.empty() ? definition.columns : definition.set_columns;
     if (std::ranges::find(caused_, caused) == caused_.end()) caused_.push_back(std::move(caused));
     if (auto set = key->set_of_references(*event.before)) reaches.push_back({key, event, order, *std::move(set)});

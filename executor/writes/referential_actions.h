@@ -60,7 +60,7 @@ class ReferentialActions {
   void for_each_action(const TakeAction& take) const;
   /// An action that a change has caused, whether it has found rows or not.
   struct Caused {
-    TablePtr table;  // the referring one
+    TablePtr table;  // that the foreign key was declared at
     bool deletes = false;
     std::vector<std::int16_t> columns = {};  // that it sets
     bool operator==(const Caused&) const = default;

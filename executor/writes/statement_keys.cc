@@ -89,13 +89,22 @@ bool fires_any(const sql::CatalogSnapshot& catalog, const std::shared_ptr<const 
 }  // namespace
 
 asio::awaitable<void> StatementKeys::fire_for_actions() {
+  // An action writes the table that has the foreign key, and the row may be of one of its partitions.
+  const auto written = [this](const TablePtr& stored) {
+    for (const ReferentialActions::Caused& caused : actions_.caused()) {
+      const auto& parts = caused.table->parts;
+      const bool is_part = caused.table->partition_key && std::ranges::find(parts, stored->oid, &sql::TableDef::oid) != parts.end();
+      if (is_part || caused.table->oid == stored->oid) return caused.table;
+    }
+    return stored;
+  };
   struct Action {
     TablePtr table;
     RowValues old_row, new_row;
   };
   std::vector<Action> actions;
   actions_.for_each_action([&](const TablePtr& table, const RowValues& old_row, const RowValues& new_row) {
-    if (fires_any(*context_.catalog(), table)) actions.push_back({table, old_row, new_row});
+    if (fires_any(*context_.catalog(), written(table))) actions.push_back({table, old_row, new_row});
   });
   StatementTriggers& triggers = *context_.triggers;
   triggers.enter_action();
@@ -105,18 +114,19 @@ asio::awaitable<void> StatementKeys::fire_for_actions() {
     co_await triggers.begin(caused.table, std::move(events));
   }
   for (const Action& action : actions) {
+    const TablePtr table = written(action.table);
     const std::size_t width = action.table->columns.size();
     const auto visible = [&](const RowValues& row) { return std::vector<sql::Datum>(row->begin(), row->begin() + static_cast<std::ptrdiff_t>(width)); };
     const auto kind = action.new_row ? sql::TriggerDef::Event::kUpdate : sql::TriggerDef::Event::kDelete;
-    if (triggers.has_before(action.table, kind)) {
+    if (triggers.has_before(table, kind)) {
       RowChange change{.event = kind};
       change.old_row = visible(action.old_row);
       if (action.new_row) change.new_row = visible(action.new_row);
       const std::optional<std::vector<sql::Datum>> wanted = change.new_row;
-      const bool goes = co_await triggers.before(action.table, change, nullptr);
+      const bool goes = co_await triggers.before(table, change, nullptr);
       if (!goes || change.new_row != wanted) throw sql::not_supported("a BEFORE trigger that changes or keeps a row which a foreign key's action changes");
     }
-    triggers.note(action.table, kind, *action.old_row, action.new_row ? std::span<const sql::Datum>(*action.new_row) : std::span<const sql::Datum>());
+    triggers.note(table, kind, *action.old_row, action.new_row ? std::span<const sql::Datum>(*action.new_row) : std::span<const sql::Datum>());
   }
 }
 

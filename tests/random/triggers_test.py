@@ -95,6 +95,8 @@ class Triggers(World):
             table, name, row, timing = "item", f"t{number}", True, "BEFORE"
         if kind == "refuse":
             row, timing = True, "AFTER"
+        if self.is_partitioned and table == "part" and (kind == "rows" or not row):
+            name = f"s{number}"  # PostgreSQL leaves a trigger for rows in the partitions when one for statements replaces it
         if kind == "rows":
             event = events[0]
             rows = {"INSERT": "NEW TABLE AS n", "DELETE": "OLD TABLE AS o", "UPDATE": "OLD TABLE AS o NEW TABLE AS n"}[event]
