@@ -15,7 +15,7 @@
 #include "executor/runtime/plpgsql_declarations.h"
 #include "executor/runtime/session_context.h"
 #include "planner/bind/trigger_condition.h"
-#include "sql/catalog/fired_triggers.h"
+#include "sql/catalog/table_triggers.h"
 #include "sql/catalog/view_rows.h"
 #include "sql/name_errors.h"
 #include "sql/sqlstate.h"

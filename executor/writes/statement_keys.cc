@@ -7,7 +7,7 @@
 #include "executor/transaction/transaction.h"
 #include "executor/writes/statement_triggers.h"
 #include "executor/writes/write_operator.h"
-#include "sql/catalog/fired_triggers.h"
+#include "sql/catalog/table_triggers.h"
 #include "sql/catalog/spread_table.h"
 #include "sql/error.h"
 

@@ -12,7 +12,7 @@
 #include "executor/context/trigger_call.h"
 #include "executor/writes/transition_rows.h"
 #include "planner/tree/fired_triggers.h"
-#include "sql/catalog/fired_triggers.h"
+#include "sql/catalog/table_triggers.h"
 
 namespace redquel::executor {
 

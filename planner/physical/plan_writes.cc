@@ -2,7 +2,7 @@
 
 #include "planner/physical/increment.h"
 #include "planner/physical/physical_planner.h"
-#include "sql/catalog/fired_triggers.h"
+#include "sql/catalog/table_triggers.h"
 
 namespace redquel::planner {
 

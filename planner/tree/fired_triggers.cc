@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "sql/catalog/fired_triggers.h"
+#include "sql/catalog/table_triggers.h"
 
 namespace redquel::planner {
 

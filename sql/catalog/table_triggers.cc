@@ -1,4 +1,4 @@
-#include "sql/catalog/fired_triggers.h"
+#include "sql/catalog/table_triggers.h"
 
 #include <algorithm>
 
