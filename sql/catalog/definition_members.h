@@ -73,7 +73,7 @@ void visit(Visitor& visitor, IndexDef& index) {
   visitor.member("included", index.included);
   visitor.member("short_members", index.short_members);
   visitor.member("definition_suffix", index.definition_suffix);
-  bool keeps_entries = index.method == IndexMethod::kGin && !index.is_remembered();
+  bool keeps_entries = Visitor::kWrites && index.method == IndexMethod::kGin && !index.is_remembered();
   visitor.member("keeps_entries", keeps_entries);
   const auto* mapped = std::get_if<MappedIndex>(&index.storage);
   MappedIndex structure = mapped == nullptr ? MappedIndex() : *mapped;

@@ -49,7 +49,7 @@ class Node:
         try:
             with self.connect() as connection:
                 return connection("ROLE")[0]
-        except ConnectionResetError:
+        except (ConnectionResetError, BrokenPipeError):
             return None
 
 

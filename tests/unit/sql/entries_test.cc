@@ -89,7 +89,7 @@ TEST(Entries, OfPatternsAreTrigramsThatAllMatchesHave) {
   EXPECT_EQ(query("%ab"), "ab ?");
   EXPECT_EQ(query("%a bc%"), "all(  b,  bc)?");
   EXPECT_EQ(query("%ab_cd%"), "everything?");
-  EXPECT_EQ(query(R"(%50\%a%)"), "  a?");
+  EXPECT_EQ(query(R"(%50\%a%)"), "all(  a, 50 )?");
   EXPECT_EQ(query("%"), "everything?");
 }
 
