@@ -28,12 +28,13 @@ namespace {
 using sql::ExpressionPtr;
 using SetKind = SetExpression::Kind;
 
-/// The set of an entry, or of the entries of a value that only the run knows.
+/// The set of an entry, of none (NULL), or of the entries of a value that only the run knows.
 std::string entry_set_key(const sql::TableKeys& keys, const SetExpression& set) {
   const auto* entry = std::get_if<sql::Constant>(&set.values[0]->node);
   const std::string_view kind = set.entries->kind->segment();
-  if (entry != nullptr) return keys.rows_with(kind, set.columns[0], std::get<std::string>(entry->value));
-  return keys.entries_of(kind, set.columns[0]) + ":<entries of " + sql::to_string(*set.values[0]) + ">";
+  if (entry != nullptr && !sql::is_null(entry->value)) return keys.rows_with(kind, set.columns[0], std::get<std::string>(entry->value));
+  const std::string shown = entry != nullptr ? "no entry" : "entries of " + sql::to_string(*set.values[0]);
+  return keys.entries_of(kind, set.columns[0]) + ":<" + shown + ">";
 }
 
 std::string set_key(const sql::TableKeys& keys, const SetExpression& set) {
@@ -51,7 +52,8 @@ SetExpression sets_of(const SetExpression& from, const sql::EntryQuery& query) {
     return sets;
   }
   sets.kind = SetKind::kSet;
-  sets.values = {sql::make_constant(sql::kText, query.entry)};
+  const bool has_entry = query.kind == sql::EntryQuery::Kind::kEntry;
+  sets.values = {sql::make_constant(sql::kText, has_entry ? sql::Datum(query.entry) : sql::Datum())};
   return sets;
 }
 
@@ -59,8 +61,10 @@ SetExpression sets_of(const SetExpression& from, const sql::EntryQuery& query) {
 SetExpression with_entry_sets(SetExpression sets) {
   for (SetExpression& operand : sets.operands) operand = with_entry_sets(std::move(operand));
   if (sets.kind != SetKind::kEntries) return sets;
-  const auto* value = std::get_if<sql::Constant>(&sets.values[0]->node);
-  if (value != nullptr && !sql::is_null(value->value)) return sets_of(sets, sets.entries->kind->query(sets.entries->operation, sets.values[0]->type, value->value));
+  if (const auto* value = std::get_if<sql::Constant>(&sets.values[0]->node)) {
+    const bool is_null = sql::is_null(value->value);
+    return sets_of(sets, is_null ? sql::no_row() : sets.entries->kind->query(sets.entries->operation, sets.values[0]->type, value->value));
+  }
   sets.kind = SetKind::kSet;
   return sets;
 }
