@@ -296,7 +296,11 @@ Planned PhysicalPlanner::plan_parts(const std::vector<LogicalColumn>& columns, c
     below = Wish{{}, {}, wish.needed};
     parts = plan_each(below);
   }
-  const std::vector<LogicalColumn> wanted = columns_as(parts.front());
+  // Parts with other indexes may give fewer columns: all give those that are needed.
+  std::vector<LogicalColumn> wanted = columns_as(parts.front());
+  std::erase_if(wanted, [&](const LogicalColumn& column) {
+    return std::ranges::any_of(parts, [&](const Planned& part) { return std::ranges::find(part.ids, column.id) == part.ids.end(); });
+  });
   for (Planned& part : parts) {
     Planned arranged = arrange(std::move(part), wanted);
     std::vector<PhysicalColumn> of_part = arranged.plan->columns;
