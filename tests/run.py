@@ -60,7 +60,7 @@ def arguments():
     parser.add_argument("--spread", type=int, default=1, metavar="BUCKETS", help="of the cluster: each table that may be lies in so many (default: %(default)s)")
     parser.add_argument("--placement", choices=["together", "balanced"], default="together", help="of tables in a cluster (default: %(default)s)")
     parser.add_argument("--left-out", type=int, default=0, metavar="SEED", help="sql: some access rules are left out at some places (redquel.left_out_rules)")
-    parser.add_argument("--half", type=int, metavar="NUMBER", help="sql: half of the files, of which even and odd numbers have one each")
+    parser.add_argument("--third", type=int, metavar="NUMBER", help="sql: a third of the files, by the remainder of the number")
     parser.add_argument("--concurrent", action="store_true", help="only modules marked CONCURRENT (for ThreadSanitizer)")
     parser.add_argument("--subject", choices=["redquel", "postgresql"], default="redquel", help="who is compared with PostgreSQL")
     parser.add_argument("--timeout", type=float, default=120.0, help="seconds that one answer may take (default: %(default)s)")
@@ -113,8 +113,8 @@ def jobs_of(kind, chosen):
     found = sorted(glob.glob(f"tests/{kind}/**/*{SUFFIXES.get(kind, '_test.py')}", recursive=True))
     if chosen.files:
         found = [path for path in found if any(path == file or path.startswith(file.rstrip("/") + "/") for file in chosen.files)]
-    if kind == "sql" and chosen.half is not None:
-        found = [path for path in found if (zlib.crc32(path.encode()) + chosen.half) % 2 == 0]
+    if kind == "sql" and chosen.third is not None:
+        found = [path for path in found if (zlib.crc32(path.encode()) + chosen.third) % 3 == 0]
     if kind in SUFFIXES and chosen.pattern:
         found = [path for path in found if chosen.pattern in path]
     return [Job(kind, path) for path in found]

@@ -1,5 +1,7 @@
 #include "executor/direct/direct_run.h"
 
+#include <algorithm>
+#include <atomic>
 #include <boost/container/small_vector.hpp>
 
 #include "executor/context/scan_counts.h"
@@ -12,8 +14,10 @@
 #include "executor/storage/stored_text.h"
 #include "executor/tables/key_values.h"
 #include "executor/tables/read_scripts.h"
+#include "executor/tables/set_scripts.h"
 #include "executor/tables/zset_walk.h"
 #include "planner/direct/direct_read.h"
+#include "sql/types/compare.h"
 
 namespace redquel::executor {
 
@@ -24,10 +28,29 @@ using Kind = planner::DirectRead::Kind;
 /// More than this is charged to the session's memory while its plan runs.
 constexpr std::size_t kMostReplyBytes = 64 * 1024;
 
+/// After so many refusals in a row a program is tried in one of so many runs alone.
+constexpr unsigned kMostRefusals = 3, kRunsBetweenTries = 64;
+
 /// A column of the answer: where its text is, and the check that it is a value of its type.
 struct Output {
   const sql::RowFields::Source* source;
   StoredTextCheck check;  // null: any text is
+};
+
+/// The rows of an order that are wanted, and those that are read for them: where rows may tie, some before and behind.
+struct Page {
+  std::uint64_t offset = 0, rows = UINT64_MAX;
+  std::uint64_t ties = 0;
+  std::uint64_t first_rank() const { return offset - std::min(offset, ties); }
+  std::uint64_t before() const { return offset - first_rank(); }
+  std::uint64_t rows_read() const { return before() + rows + ties; }
+};
+
+/// A row that is there, and the values that order it.
+struct OrderedRow {
+  std::string_view member;
+  std::span<const Reply> values;
+  boost::container::small_vector<sql::Datum, 4> keys;
 };
 
 class Program final : public DirectProgram, public std::enable_shared_from_this<Program> {
@@ -35,12 +58,14 @@ class Program final : public DirectProgram, public std::enable_shared_from_this<
   explicit Program(std::shared_ptr<const planner::DirectRead> read) : read_(std::move(read)), keys_(*read_->table) {
     if (!read_->fields) return;
     if (read_->kind == Kind::kRow) row_command_ = CommandBatch::encoded({"HMGET"}, read_->fields->fields);
-    if (read_->kind == Kind::kFirstRows) append_first_rows(first_rows_);
-    for (const std::size_t position : read_->outputs) {
-      const sql::RowFields::Source& source = read_->fields->columns[position];
-      outputs_.push_back({&source, stored_text_check(source.type)});
-      needs_key_parts_ = needs_key_parts_ || (source.kind == sql::RowFields::Source::Kind::kKeyPart && read_->table->primary_key.size() > 1);
+    const auto is_constant = [](const std::optional<planner::DirectValue>& value) { return !value || !value->parameter; };
+    if (read_->kind == Kind::kFirstRows && is_constant(read_->limit) && is_constant(read_->offset)) {
+      if (const std::optional<Page> page = this->page({})) append_first_rows(first_rows_.emplace(), *page);
     }
+    for (const std::size_t position : read_->outputs) outputs_.push_back(output(position));
+    for (const planner::DirectRead::Order& key : read_->order) keys_of_order_.push_back(output(key.column));
+    const auto is_part = [](const Output& output) { return output.source->kind == sql::RowFields::Source::Kind::kKeyPart; };
+    needs_key_parts_ = read_->table->primary_key.size() > 1 && (std::ranges::any_of(outputs_, is_part) || std::ranges::any_of(keys_of_order_, is_part));
   }
 
   DirectRunPtr start(SharedConnection& connection, std::span<const sql::Datum> parameters, sql::CatalogPtr catalog, ExecutionCounters& counters,
@@ -49,45 +74,91 @@ class Program final : public DirectProgram, public std::enable_shared_from_this<
   const planner::DirectRead& read() const { return *read_; }
   std::size_t width() const { return read_->fields->fields.size(); }
 
-  /// Gives a row unless it is none. Returns false if one of its values needs a closer look.
-  bool add(std::string_view member, std::span<const Reply> values, RowSink& rows, std::size_t& count) const {
-    using Source = sql::RowFields::Source;
-    if (values.size() < width()) return false;
-    if (!values[read_->fields->presence].is_text()) return true;
-    std::vector<std::string> parts;
-    if (needs_key_parts_) parts = keys_.split_member(member);
+  bool is_there(std::span<const Reply> values) const { return values[read_->fields->presence].is_text(); }
+
+  /// Gives a row. Returns false if one of its values needs a closer look.
+  bool add(std::string_view member, std::span<const Reply> values, RowSink& rows) const {
+    const std::vector<std::string> parts = parts_of(member);
     boost::container::small_vector<std::optional<std::string_view>, 16> row;
     for (const Output& output : outputs_) {
-      const Source& source = *output.source;
-      std::optional<std::string_view> text;
-      if (source.kind == Source::Kind::kField) text = field_text(source, values);
-      else text = source.kind == Source::Kind::kKeyPart && needs_key_parts_ ? std::string_view(parts[source.index]) : member;
-      if (text && output.check != nullptr && !output.check(source.type, *text)) return false;
+      const std::optional<std::string_view> text = text_of(*output.source, member, parts, values);
+      if (text && output.check != nullptr && !output.check(output.source->type, *text)) return false;
       row.push_back(text);
     }
-    ++count;
     return rows.add(row);
+  }
+
+  /// Adds the values that order a row. Returns false if one of them is no value of its type.
+  bool add_keys(OrderedRow& row) const {
+    const std::vector<std::string> parts = parts_of(row.member);
+    for (const Output& key : keys_of_order_) {
+      const std::optional<std::string_view> text = text_of(*key.source, row.member, parts, row.values);
+      if (text && key.check != nullptr && !key.check(key.source->type, *text)) return false;
+      row.keys.push_back(text ? parse_stored_text(key.source->type, *text) : sql::Datum());
+    }
+    return true;
+  }
+
+  bool comes_before(const OrderedRow& a, const OrderedRow& b) const {
+    for (std::size_t i = 0; i < read_->order.size(); ++i) {
+      const planner::DirectRead::Order& key = read_->order[i];
+      const bool is_null = sql::is_null(a.keys[i]), other_is_null = sql::is_null(b.keys[i]);
+      if (is_null != other_is_null) return is_null == key.nulls_first;
+      const int sign = is_null ? 0 : sql::compare(key.type, a.keys[i], b.keys[i]);
+      if (sign != 0) return (sign < 0) != key.descending;
+    }
+    return false;
+  }
+
+  void note_answer(bool is_usual) const {
+    if (is_usual) refusals_.store(0, std::memory_order_relaxed);
+    else refusals_.fetch_add(1, std::memory_order_relaxed);
   }
 
  private:
   /// The values of the read's columns; nullopt: one of them is no value of its column.
   std::optional<std::vector<sql::Datum>> values(std::span<const sql::Datum> parameters) const;
-  void append_first_rows(CommandBatch& batch) const;
+  /// nullopt: none, more rows than are read this way, or a wrong number.
+  std::optional<Page> page(std::span<const sql::Datum> parameters) const;
+  void append_first_rows(CommandBatch& batch, const Page& page) const;
+
+  Output output(std::size_t column) const {
+    const sql::RowFields::Source& source = read_->fields->columns[column];
+    return {&source, stored_text_check(source.type)};
+  }
+
+  std::vector<std::string> parts_of(std::string_view member) const {
+    return needs_key_parts_ ? keys_.split_member(member) : std::vector<std::string>();
+  }
+
+  static std::optional<std::string_view> text_of(const sql::RowFields::Source& source, std::string_view member, std::span<const std::string> parts,
+                                                 std::span<const Reply> values) {
+    using Source = sql::RowFields::Source;
+    if (source.kind == Source::Kind::kField) return field_text(source, values);
+    return source.kind == Source::Kind::kKeyPart && !parts.empty() ? std::string_view(parts[source.index]) : member;
+  }
+
+  /// Whether the program gives too few answers to be sent each time: a set that is not small, rows that tie in large groups.
+  bool is_passed_over() const {
+    if (refusals_.load(std::memory_order_relaxed) < kMostRefusals) return false;
+    return passed_over_.fetch_add(1, std::memory_order_relaxed) % kRunsBetweenTries != 0;
+  }
 
   std::shared_ptr<const planner::DirectRead> read_;
   sql::TableKeys keys_;
-  std::vector<Output> outputs_;
+  std::vector<Output> outputs_, keys_of_order_;
   CommandBatch::Encoded row_command_;  // kRow, without the key
-  CommandBatch first_rows_;            // kFirstRows
+  std::optional<CommandBatch> first_rows_;  // kFirstRows of a page that is known
   bool needs_key_parts_ = false;
+  mutable std::atomic<unsigned> refusals_ = 0, passed_over_ = 0;  // in a row; runs since
 };
 
 class Run final : public DirectRun {
  public:
-  Run(std::shared_ptr<const Program> program, std::shared_ptr<PendingBatch> pending, std::string member, sql::CatalogPtr catalog,
-      ExecutionCounters& counters, sql::RelationCounts* relations)
-      : program_(std::move(program)), pending_(std::move(pending)), member_(std::move(member)), catalog_(std::move(catalog)), counters_(counters),
-        relations_(relations), commands_(pending_->batch.size()), bytes_sent_(pending_->batch.bytes().size()) {}
+  Run(std::shared_ptr<const Program> program, SharedConnection& connection, CommandBatch batch, std::string member, const Page& page,
+      sql::CatalogPtr catalog, ExecutionCounters& counters, sql::RelationCounts* relations)
+      : program_(std::move(program)), connection_(connection), page_(page), commands_(batch.size()), bytes_sent_(batch.bytes().size()), pending_(connection.submit_alone(std::move(batch))),
+        member_(std::move(member)), catalog_(std::move(catalog)), counters_(counters), relations_(relations) {}
   ~Run() override { pending_->abandon(); }
   Run(const Run&) = delete;
   Run& operator=(const Run&) = delete;
@@ -104,9 +175,11 @@ class Run final : public DirectRun {
     counters_.bytes_received += replies.bytes();
     const std::optional<std::string>& version = replies.catalog_version();
     if (!pending_->knows_version || (version ? std::string_view(*version) : std::string_view()) != catalog_->version) return false;
-    if (replies.bytes() > kMostReplyBytes) return false;
+    if (knows_no_script(replies)) return false;
     std::size_t count = 0;
-    if (!give(replies, rows, count)) return false;
+    const bool is_usual = replies.bytes() <= kMostReplyBytes && give(replies, rows, count);
+    program_->note_answer(is_usual);
+    if (!is_usual) return false;
     counts_of_thread().direct_runs.add();
     ScanCounts scan(*program_->read().source, relations_);
     if (program_->read().fields) scan.add_rows(count);
@@ -114,14 +187,31 @@ class Run final : public DirectRun {
   }
 
  private:
+  /// Loads the script for the next run where Redis does not know it: the statement's plan may read the rows without it.
+  bool knows_no_script(const Replies& replies) const {
+    if (program_->read().kind != Kind::kSetRows || !replies[0].is_error() || !replies[0].text.starts_with("NOSCRIPT")) return false;
+    CommandBatch load;
+    load.add("SCRIPT", "LOAD", kRowsOfSetsScript.text());
+    connection_.submit_alone(std::move(load));  // nobody waits for the reply
+    return true;
+  }
+
   bool give(const Replies& replies, RowSink& rows, std::size_t& count) const {
     switch (program_->read().kind) {
-      case Kind::kRow: return replies[0].is_array() && program_->add(member_, replies[0].children(), rows, count);
+      case Kind::kRow: return replies[0].is_array() && give_row(member_, replies[0].children(), rows, count);
       case Kind::kUniqueRow: return replies[0].is_array() && give_elements(replies[0].children(), rows, count);
       case Kind::kCount: return give_count(replies[0], rows);
       case Kind::kFirstRows: return give_first_rows(replies, rows, count);
+      case Kind::kSetRows: return give_set_rows(replies[0], rows, count);
     }
     return false;
+  }
+
+  bool give_row(std::string_view member, std::span<const Reply> values, RowSink& rows, std::size_t& count) const {
+    if (values.size() < program_->width()) return false;
+    if (!program_->is_there(values)) return true;
+    ++count;
+    return program_->add(member, values, rows);
   }
 
   /// Rows of a member and its fields each.
@@ -129,9 +219,42 @@ class Run final : public DirectRun {
     const std::size_t width = 1 + program_->width();
     if (flat.size() % width != 0) return false;
     for (std::size_t first = 0; first < flat.size(); first += width) {
-      if (!flat[first].is_text() || !program_->add(flat[first].text, flat.subspan(first + 1, width - 1), rows, count)) return false;
+      if (!flat[first].is_text() || !give_row(flat[first].text, flat.subspan(first + 1, width - 1), rows, count)) return false;
     }
     return true;
+  }
+
+  /// The rows of a member and its fields each that are there, in order; nullopt: one of them needs a closer look.
+  std::optional<std::vector<OrderedRow>> in_order(std::span<const Reply> flat) const {
+    const std::size_t width = 1 + program_->width();
+    if (flat.size() % width != 0) return std::nullopt;
+    std::vector<OrderedRow> found;
+    found.reserve(flat.size() / width);
+    for (std::size_t first = 0; first < flat.size(); first += width) {
+      if (!flat[first].is_text()) return std::nullopt;
+      OrderedRow row{flat[first].text, flat.subspan(first + 1, width - 1), {}};
+      if (!program_->is_there(row.values)) continue;
+      if (!program_->add_keys(row)) return std::nullopt;
+      found.push_back(std::move(row));
+    }
+    std::ranges::stable_sort(found, [&](const OrderedRow& a, const OrderedRow& b) { return program_->comes_before(a, b); });
+    return found;
+  }
+
+  /// The wanted rows among those that were found, from one on.
+  bool give_ordered(std::span<const OrderedRow> found, std::uint64_t first, RowSink& rows, std::size_t& count) const {
+    count += found.size();
+    const std::size_t begin = std::min<std::uint64_t>(first, found.size());
+    const std::size_t wanted = std::min<std::uint64_t>(page_.rows, found.size() - begin);
+    return std::ranges::all_of(found.subspan(begin, wanted), [&](const OrderedRow& row) { return program_->add(row.member, row.values, rows); });
+  }
+
+  bool give_set_rows(const Reply& reply, RowSink& rows, std::size_t& count) const {
+    if (!reply.is_array()) return false;
+    const std::optional<RowsOfSets> found = decode_rows_of_sets(reply, program_->width());
+    if (!found || !found->members.empty() || found->changes) return false;
+    const auto ordered = in_order(found->rows.replies());
+    return ordered && give_ordered(*ordered, page_.offset, rows, count);
   }
 
   bool give_count(const Reply& reply, RowSink& rows) const {
@@ -150,25 +273,45 @@ class Run final : public DirectRun {
     const std::size_t expected = 1 + (read.null_rows.empty() ? 0 : 1) + (read.proves_order ? 2 : 0);
     if (answers.size() != expected || !answers[0].is_array()) return false;
     const std::span<const Reply> elements = answers[0].children();
-    const bool is_full = elements.size() == read.most_rows * (1 + program_->width());
+    const bool is_full = elements.size() == page_.rows_read() * (1 + program_->width());
     for (std::size_t i = 1; i < answers.size(); ++i) {
       // Rows without a value, where they count; scores that may not order their rows.
       const bool are_nulls = i == 1 && !read.null_rows.empty();
       if (are_nulls && !read.nulls_first && is_full) continue;
       if (answers[i].kind != Reply::Kind::integer || answers[i].integer != 0) return false;
     }
-    if (!give_elements(elements, rows, count)) return false;
-    // An entry whose row is gone leaves a place for another one.
-    return !is_full || count == read.most_rows;
+    if (read.order.empty()) {
+      // An entry whose row is gone leaves a place for another one.
+      return give_elements(elements, rows, count) && (!is_full || count == page_.rows);
+    }
+    const auto found = in_order(elements);
+    if (!found || found->size() != elements.size() / (1 + program_->width())) return false;
+    return end_apart(*found, is_full) && give_ordered(*found, page_.before(), rows, count);
+  }
+
+  /// Returns true if no row that was not read can tie with a wanted one: the first and the last row that were read differ from those in the
+  /// first column of the order. `is_full`: there may be rows behind the last one.
+  bool end_apart(std::span<const OrderedRow> found, bool is_full) const {
+    const std::uint64_t first = page_.before();
+    if (found.size() <= first) return true;
+    const sql::Type type = program_->read().order[0].type;
+    const auto ties = [&](const OrderedRow& a, const OrderedRow& b) {
+      const bool is_null = sql::is_null(a.keys[0]), other_is_null = sql::is_null(b.keys[0]);
+      return is_null || other_is_null ? is_null == other_is_null : sql::equal(type, a.keys[0], b.keys[0]);
+    };
+    const bool begins_apart = page_.first_rank() == 0 || !ties(found.front(), found[first]);
+    return begins_apart && (!is_full || !ties(found[first + page_.rows - 1], found.back()));
   }
 
   std::shared_ptr<const Program> program_;
+  SharedConnection& connection_;
+  Page page_;
+  std::size_t commands_, bytes_sent_;  // of the batch, which is empty once it was written
   std::shared_ptr<PendingBatch> pending_;
   std::string member_;  // kRow
   sql::CatalogPtr catalog_;
   ExecutionCounters& counters_;
   sql::RelationCounts* relations_;
-  std::size_t commands_, bytes_sent_;
 };
 
 std::optional<std::vector<sql::Datum>> Program::values(std::span<const sql::Datum> parameters) const {
@@ -184,14 +327,31 @@ std::optional<std::vector<sql::Datum>> Program::values(std::span<const sql::Datu
   return values;
 }
 
-void Program::append_first_rows(CommandBatch& batch) const {
+std::optional<Page> Program::page(std::span<const sql::Datum> parameters) const {
+  const auto number = [&](const planner::DirectValue& value) {
+    const auto* given = std::get_if<std::int64_t>(value.parameter ? &parameters[*value.parameter] : &value.constant);
+    return given != nullptr && *given >= 0 ? std::optional<std::uint64_t>(*given) : std::nullopt;
+  };
+  Page page;
+  const std::optional<std::uint64_t> rows = read_->limit ? number(*read_->limit) : page.rows;
+  const std::optional<std::uint64_t> offset = read_->offset ? number(*read_->offset) : 0;
+  if (!rows || *rows == 0 || !offset) return std::nullopt;
+  page.rows = *rows;
+  page.offset = *offset;
+  if (read_->kind != Kind::kFirstRows) return page;
+  if (page.rows > planner::kMostFirstRows) return std::nullopt;
+  if (!read_->order.empty()) page.ties = 2 + page.rows / 8;
+  return page;
+}
+
+void Program::append_first_rows(CommandBatch& batch, const Page& page) const {
   const sql::RowFields& fields = *read_->fields;
   const bool has_more = !read_->null_rows.empty() || read_->proves_order;
   if (has_more) batch.add("MULTI");
   batch.begin(7 + (read_->descending ? 1 : 0) + sort_get_words(fields));
   batch.arg("SORT_RO").arg(read_->zset).arg("BY").arg("nosort");
   if (read_->descending) batch.arg("DESC");
-  batch.arg("LIMIT").arg(read_->offset).arg(read_->most_rows);
+  batch.arg("LIMIT").arg(page.first_rank()).arg(page.rows_read());
   append_sort_get(batch, keys_, fields);
   if (!read_->null_rows.empty()) batch.add("SCARD", read_->null_rows);
   if (read_->proves_order) append_score_proof(batch, read_->zset);
@@ -200,8 +360,10 @@ void Program::append_first_rows(CommandBatch& batch) const {
 
 DirectRunPtr Program::start(SharedConnection& connection, std::span<const sql::Datum> parameters, sql::CatalogPtr catalog,
                             ExecutionCounters& counters, sql::RelationCounts* relations) const {
+  if (is_passed_over()) return nullptr;
   const auto key = values(parameters);
-  if (!key) return nullptr;
+  const std::optional<Page> page = this->page(parameters);
+  if (!key || !page) return nullptr;
   CommandBatch batch;
   std::string member;
   switch (read_->kind) {
@@ -218,9 +380,18 @@ DirectRunPtr Program::start(SharedConnection& connection, std::span<const sql::D
       if (read_->columns.empty()) batch.add("ZCARD", keys_.all_rows());
       else batch.add("SCARD", keys_.value_set(read_->columns, *key));
       break;
-    case Kind::kFirstRows: batch = first_rows_; break;
+    case Kind::kFirstRows:
+      if (first_rows_) batch = *first_rows_;
+      else append_first_rows(batch, *page);
+      break;
+    case Kind::kSetRows: {
+      const SetProgram set{{keys_.value_set(read_->columns, *key)}, {"s"}};
+      append_rows_of_sets(batch, set, row_arguments(*read_->table, *read_->fields), planner::kMostSetRows, planner::kMostSetRows,
+                          {.counter = {}, .more_than = planner::kMostSetRows});
+      break;
+    }
   }
-  return std::make_unique<Run>(shared_from_this(), connection.submit_alone(std::move(batch)), std::move(member), std::move(catalog), counters, relations);
+  return std::make_unique<Run>(shared_from_this(), connection, std::move(batch), std::move(member), *page, std::move(catalog), counters, relations);
 }
 
 }  // namespace

@@ -27,19 +27,27 @@ struct DirectRead {
     kUniqueRow,  // the script that finds the row of unique values
     kCount,      // ZCARD of the table, or SCARD of the set of these values
     kFirstRows,  // SORT_RO … LIMIT along a zset
+    kSetRows,    // the script that reads the rows of a set, if they are few: the set of these values
   };
   Kind kind;
   PhysicalPlan plan;                // keeps what is below
   const PhysicalNode* source;       // the node that reads
   std::shared_ptr<const sql::TableDef> table;
+  /// A column by which the rows are ordered.
+  struct Order {
+    std::size_t column;  // in fields->columns
+    sql::Type type;
+    bool descending, nulls_first;
+  };
   std::vector<std::int16_t> columns = {};  // of the key, the unique values or the set; none (kCount): all rows
   std::vector<DirectValue> values = {};    // parallel to `columns`
   std::shared_ptr<const sql::RowFields> fields = nullptr;  // null: kCount
   std::vector<std::size_t> outputs = {};   // the columns of the answer, in fields->columns; of kCount: each is the count
-  std::uint64_t most_rows = UINT64_MAX;    // LIMIT; of kFirstRows at most kMostFirstRows
+  std::optional<DirectValue> limit = {};   // int8; more than kMostFirstRows of kFirstRows are not read this way
+  std::optional<DirectValue> offset = {};  // int8; kFirstRows, kSetRows
+  std::vector<Order> order = {};           // kSetRows; kFirstRows: rows that tie in the first of these are ordered by the others. None: as they come
   // kFirstRows
   std::string zset = {};
-  std::uint64_t offset = 0;
   bool descending = false;
   std::string null_rows = {};  // the set of rows without a place in the zset; empty: there are none
   bool nulls_first = false;
@@ -47,7 +55,7 @@ struct DirectRead {
 };
 using DirectReadPtr = std::shared_ptr<const DirectRead>;
 
-inline constexpr std::uint64_t kMostFirstRows = 100;
+inline constexpr std::uint64_t kMostFirstRows = 100, kMostSetRows = 100;
 
 /// Returns the direct read of a plan; null: it has none.
 DirectReadPtr direct_read(const PhysicalPlan& plan);

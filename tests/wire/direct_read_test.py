@@ -55,6 +55,56 @@ def test_other_answers_that_are_one_turn(server, postgres):
         same(server, postgres, parse(text) + run("") + query(text), setup=TABLE)
 
 
+TIED = """DROP TABLE IF EXISTS tied, pairs;
+CREATE TABLE tied (id int PRIMARY KEY, place int, score numeric, at timestamp NOT NULL, kind text, far bigint NOT NULL);
+CREATE INDEX ON tied USING btree (place);
+CREATE INDEX ON tied USING btree (at);
+CREATE INDEX ON tied USING btree (far);
+CREATE INDEX ON tied (kind);
+INSERT INTO tied SELECT n, n * n % 37, CASE WHEN n % 5 > 0 THEN (n % 7)::numeric / (1 + n % 2) END, timestamp '2026-01-01' + n / 3 * interval '1 hour',
+  CASE WHEN n % 11 > 0 THEN 'kind ' || CASE WHEN n < 240 THEN n % 13 ELSE 40 END END, CASE WHEN n % 50 = 0 THEN 9007199254740992 + n ELSE n / 4 END FROM generate_series(1, 400) n;
+CREATE TABLE pairs (a int, b text, c int, PRIMARY KEY (a, b));
+CREATE INDEX ON pairs (c);
+INSERT INTO pairs SELECT n % 9, 'b' || n % 40, n % 6 FROM generate_series(1, 180) n"""
+
+
+def test_rows_that_tie_and_rows_of_a_value_in_every_order(server, postgres):
+    chosen = random.Random(36)
+    texts = []
+    for _ in range(120):
+        first = chosen.choice(["place", "at", "far"])
+        rest = chosen.choice(["", ", kind", ", score", ", kind DESC NULLS LAST, score NULLS FIRST"])
+        last = chosen.choice([", id", ", id DESC"])
+        order = first + chosen.choice(["", " DESC", " DESC NULLS LAST", " NULLS FIRST"]) + rest + last
+        limit = f" LIMIT {chosen.choice([1, 3, 10, 50, 100])}" + chosen.choice(["", "", f" OFFSET {chosen.choice([1, 2, 7, 60, 390, 500])}"])
+        texts.append(f"SELECT {chosen.choice(['id, place', 'kind, id', '*'])} FROM tied ORDER BY {order}{limit}")
+        value = chosen.choice(["0", "3", "40", "none"])
+        of_value = chosen.choice(["", f" ORDER BY {chosen.choice(['', 'score, '])}{order}"])
+        found = f"SELECT id, score, kind FROM tied WHERE kind = 'kind {value}'{of_value}{limit if of_value else ''}"
+        texts.append(found if of_value else f"SELECT count(*), sum(id) FROM ({found}) s")
+        texts.append(f"SELECT a, b FROM pairs WHERE c = {chosen.randrange(8)} ORDER BY {chosen.choice(['b, a', 'a DESC, b', 'b DESC, c, a'])}{limit}")
+    same(server, postgres, *(query(text) for text in dict.fromkeys(texts) for _ in range(2)), setup=TIED)
+    prepared = "SELECT id, at, score FROM tied WHERE kind = $1 ORDER BY score DESC, at, id LIMIT 7 OFFSET 2"
+    same(server, postgres, parse(prepared, "k") + SYNC, *(run("k", [value], result_formats=[form]) for value in ("kind 3", "kind 40", "", "kind 0") for form in (0, 1)),
+         run("k", [None]), setup=TIED)
+    pages = "SELECT id, at FROM tied ORDER BY place DESC NULLS LAST, id LIMIT $1 OFFSET $2"
+    same(server, postgres, parse(pages, "k") + SYNC, *(run("k", page) for page in (["3", "0"], ["10", "7"], ["100", "350"], ["101", "1"], ["0", "2"], ["5", "500"], ["-1", "0"],
+         ["3", "-2"], [None, "3"], ["3", None], ["9223372036854775807", "9223372036854775807"])), setup=TIED)
+    of_kind = "SELECT id, at FROM tied WHERE kind = $1 ORDER BY at, id LIMIT $2"
+    same(server, postgres, parse(of_kind, "k") + SYNC, *(run("k", values) for values in (["kind 3", "4"], ["kind 3", "0"], ["kind 40", "1000"], ["", "-3"])), setup=TIED)
+
+
+def test_a_set_that_is_not_small_is_seldom_asked_first(server):
+    with server.connect() as connection:
+        connection.run(TIED)
+        connection.run("INSERT INTO tied SELECT n, 1, 1, now(), 'kind large', n FROM generate_series(1001, 1300) n")
+        text = "SELECT sum(n) FROM (SELECT id AS n FROM tied WHERE kind = 'kind {}' ORDER BY at, id LIMIT 5) s"
+        for _ in range(200):  # the rows are right whichever way is taken
+            assert connection.run(text.format("large")) == [["5015"]]
+            assert connection.run("SELECT id FROM tied WHERE kind = 'kind large' ORDER BY at, id LIMIT 2") == [["1001"], ["1002"]]
+        assert connection.run("SELECT id FROM tied WHERE kind = 'kind 3' ORDER BY at, id LIMIT 2") == [["3"], ["16"]]
+
+
 def test_names_of_portals_and_other_orders_of_messages(server, postgres):
     begin = parse("SELECT name FROM direct WHERE id = $1", "k")
     same(server, postgres, begin + SYNC, bind("p", "k", ["1"]) + execute("p") + execute("p") + SYNC,
@@ -102,9 +152,13 @@ def test_they_run_directly(make_redis, make_server):
         file.write(f'[status]\nlisten = "127.0.0.1:{port}"\n')
     with make_server("--config", f"{folder}/redquel.toml", redis=make_redis()).connect() as connection:
         connection.run(TABLE)
+        connection.run("CREATE TABLE many (id int PRIMARY KEY, kind int NOT NULL, at timestamp NOT NULL); CREATE INDEX ON many USING hash (kind)")
+        connection.run("INSERT INTO many SELECT n, n % 1000, timestamp '2026-01-01' + n % 77 * interval '1 day' FROM generate_series(1, 5000) n")
         wait_for(lambda: direct_runs(port) >= 0)
         for text, values in (("SELECT * FROM direct WHERE id = $1", ["1"]), ("SELECT id FROM direct WHERE mail = $1", ["m3@x"]), ("SELECT count(*) FROM direct", []),
-                             ("SELECT count(*) FROM direct WHERE name = $1", ["name 3"]), ("SELECT id FROM direct ORDER BY day LIMIT 3", [])):
+                             ("SELECT count(*) FROM direct WHERE name = $1", ["name 3"]), ("SELECT id FROM direct ORDER BY day LIMIT 3", []), ("SELECT id, at FROM direct ORDER BY day DESC, name, id LIMIT 3 OFFSET 9", []),
+                             ("SELECT id, at FROM many WHERE kind = $1 ORDER BY at DESC, id LIMIT 3", ["7"]), ("SELECT id, at FROM many WHERE kind = $1", ["7"]),
+                             ("SELECT id, at FROM direct ORDER BY day, id LIMIT $1 OFFSET $2", ["3", "5"]), ("SELECT id, at FROM direct ORDER BY day LIMIT $1", ["4"])):
             connection.send(parse(text, "") + SYNC)
             connection.results()
             before = direct_runs(port)
