@@ -18,6 +18,7 @@
 #include "executor/tables/zset_walk.h"
 #include "planner/direct/direct_read.h"
 #include "sql/types/compare.h"
+#include "sql/types/type_oids.h"
 
 namespace redquel::executor {
 
@@ -46,12 +47,22 @@ struct Page {
   std::uint64_t rows_read() const { return before() + rows + ties; }
 };
 
-/// A row that is there, and the values that order it.
-struct OrderedRow {
+/// A row that is there.
+struct FoundRow {
   std::string_view member;
   std::span<const Reply> values;
-  boost::container::small_vector<sql::Datum, 4> keys;
+  const sql::Datum* keys = nullptr;  // that order it; null: the rows are in order as they come
 };
+struct FoundRows {
+  std::vector<FoundRow> rows;
+  std::vector<sql::Datum> keys;  // of all rows
+};
+
+/// Whether two values are equal only if their stored texts are.
+bool is_stored_one_way(sql::Type type) {
+  const auto types = {sql::oid::kInt2, sql::oid::kInt4, sql::oid::kInt8, sql::oid::kDate, sql::oid::kTimestamp, sql::oid::kTimestamptz};
+  return std::ranges::find(types, type.oid) != types.end();
+}
 
 class Program final : public DirectProgram, public std::enable_shared_from_this<Program> {
  public:
@@ -88,18 +99,29 @@ class Program final : public DirectProgram, public std::enable_shared_from_this<
     return rows.add(row);
   }
 
-  /// Adds the values that order a row. Returns false if one of them is no value of its type.
-  bool add_keys(OrderedRow& row) const {
-    const std::vector<std::string> parts = parts_of(row.member);
-    for (const Output& key : keys_of_order_) {
-      const std::optional<std::string_view> text = text_of(*key.source, row.member, parts, row.values);
-      if (text && key.check != nullptr && !key.check(key.source->type, *text)) return false;
-      row.keys.push_back(text ? parse_stored_text(key.source->type, *text) : sql::Datum());
+  /// Adds the values that order the rows. Returns false if one of them is no value of its type.
+  bool add_keys(FoundRows& found) const {
+    found.keys.reserve(found.rows.size() * keys_of_order_.size());  // they stay where they are
+    for (FoundRow& row : found.rows) {
+      row.keys = found.keys.data() + found.keys.size();
+      const std::vector<std::string> parts = parts_of(row.member);
+      for (const Output& key : keys_of_order_) {
+        const std::optional<std::string_view> text = text_of(*key.source, row.member, parts, row.values);
+        if (text && key.check != nullptr && !key.check(key.source->type, *text)) return false;
+        found.keys.push_back(text ? parse_stored_text(key.source->type, *text) : sql::Datum());
+      }
     }
     return true;
   }
 
-  bool comes_before(const OrderedRow& a, const OrderedRow& b) const {
+  /// Returns true if rows in the order of the first column do not tie in it, as their texts show.
+  bool differ(std::span<const FoundRow> rows) const {
+    const sql::RowFields::Source& first = *keys_of_order_[0].source;
+    const auto are_equal = [&](const FoundRow& a, const FoundRow& b) { return field_text(first, a.values) == field_text(first, b.values); };
+    return first.kind == sql::RowFields::Source::Kind::kField && is_stored_one_way(first.type) && std::ranges::adjacent_find(rows, are_equal) == rows.end();
+  }
+
+  bool comes_before(const FoundRow& a, const FoundRow& b) const {
     for (std::size_t i = 0; i < read_->order.size(); ++i) {
       const planner::DirectRead::Order& key = read_->order[i];
       const bool is_null = sql::is_null(a.keys[i]), other_is_null = sql::is_null(b.keys[i]);
@@ -225,28 +247,29 @@ class Run final : public DirectRun {
   }
 
   /// The rows of a member and its fields each that are there, in order; nullopt: one of them needs a closer look.
-  std::optional<std::vector<OrderedRow>> in_order(std::span<const Reply> flat) const {
+  std::optional<FoundRows> in_order(std::span<const Reply> flat) const {
     const std::size_t width = 1 + program_->width();
     if (flat.size() % width != 0) return std::nullopt;
-    std::vector<OrderedRow> found;
-    found.reserve(flat.size() / width);
+    FoundRows found;
+    found.rows.reserve(flat.size() / width);
     for (std::size_t first = 0; first < flat.size(); first += width) {
       if (!flat[first].is_text()) return std::nullopt;
-      OrderedRow row{flat[first].text, flat.subspan(first + 1, width - 1), {}};
-      if (!program_->is_there(row.values)) continue;
-      if (!program_->add_keys(row)) return std::nullopt;
-      found.push_back(std::move(row));
+      const FoundRow row{flat[first].text, flat.subspan(first + 1, width - 1)};
+      if (program_->is_there(row.values)) found.rows.push_back(row);
     }
-    std::ranges::stable_sort(found, [&](const OrderedRow& a, const OrderedRow& b) { return program_->comes_before(a, b); });
+    const planner::DirectRead& read = program_->read();
+    if (read.order.empty() || (read.kind == Kind::kFirstRows && program_->differ(found.rows))) return found;
+    if (!program_->add_keys(found)) return std::nullopt;
+    std::ranges::stable_sort(found.rows, [&](const FoundRow& a, const FoundRow& b) { return program_->comes_before(a, b); });
     return found;
   }
 
   /// The wanted rows among those that were found, from one on.
-  bool give_ordered(std::span<const OrderedRow> found, std::uint64_t first, RowSink& rows, std::size_t& count) const {
+  bool give_ordered(std::span<const FoundRow> found, std::uint64_t first, RowSink& rows, std::size_t& count) const {
     count += found.size();
     const std::size_t begin = std::min<std::uint64_t>(first, found.size());
     const std::size_t wanted = std::min<std::uint64_t>(page_.rows, found.size() - begin);
-    return std::ranges::all_of(found.subspan(begin, wanted), [&](const OrderedRow& row) { return program_->add(row.member, row.values, rows); });
+    return std::ranges::all_of(found.subspan(begin, wanted), [&](const FoundRow& row) { return program_->add(row.member, row.values, rows); });
   }
 
   bool give_set_rows(const Reply& reply, RowSink& rows, std::size_t& count) const {
@@ -254,7 +277,7 @@ class Run final : public DirectRun {
     const std::optional<RowsOfSets> found = decode_rows_of_sets(reply, program_->width());
     if (!found || !found->members.empty() || found->changes) return false;
     const auto ordered = in_order(found->rows.replies());
-    return ordered && give_ordered(*ordered, page_.offset, rows, count);
+    return ordered && give_ordered(ordered->rows, page_.offset, rows, count);
   }
 
   bool give_count(const Reply& reply, RowSink& rows) const {
@@ -285,17 +308,17 @@ class Run final : public DirectRun {
       return give_elements(elements, rows, count) && (!is_full || count == page_.rows);
     }
     const auto found = in_order(elements);
-    if (!found || found->size() != elements.size() / (1 + program_->width())) return false;
-    return end_apart(*found, is_full) && give_ordered(*found, page_.before(), rows, count);
+    if (!found || found->rows.size() != elements.size() / (1 + program_->width())) return false;
+    return end_apart(found->rows, is_full) && give_ordered(found->rows, page_.before(), rows, count);
   }
 
   /// Returns true if no row that was not read can tie with a wanted one: the first and the last row that were read differ from those in the
   /// first column of the order. `is_full`: there may be rows behind the last one.
-  bool end_apart(std::span<const OrderedRow> found, bool is_full) const {
+  bool end_apart(std::span<const FoundRow> found, bool is_full) const {
     const std::uint64_t first = page_.before();
-    if (found.size() <= first) return true;
+    if (found.size() <= first || found[first].keys == nullptr) return true;
     const sql::Type type = program_->read().order[0].type;
-    const auto ties = [&](const OrderedRow& a, const OrderedRow& b) {
+    const auto ties = [&](const FoundRow& a, const FoundRow& b) {
       const bool is_null = sql::is_null(a.keys[0]), other_is_null = sql::is_null(b.keys[0]);
       return is_null || other_is_null ? is_null == other_is_null : sql::equal(type, a.keys[0], b.keys[0]);
     };
