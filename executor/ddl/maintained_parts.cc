@@ -74,7 +74,8 @@ planner::MaintainedView add_maintained_parts(CatalogDraft& draft, sql::TableDef 
   if (!view.key().empty()) {
     sql::IndexDef index;  // without a name: no client sees it
     index.oid = draft.new_oid();
-    index.unique = index.nulls_not_distinct = index.short_members = true;
+    index.unique = index.short_members = true;
+    index.nulls_not_distinct = view.has_nullable_groups();  // an upsert finds rows by = otherwise, which is one look
     for (const std::int16_t column : view.key()) index.parts.push_back({.column = column});
     table.indexes.push_back(std::move(index));
   }

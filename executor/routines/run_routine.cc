@@ -89,7 +89,7 @@ std::shared_ptr<Routine> compile_maintenance(const TriggerCall& call, const sql:
   definition->language = "plpgsql";
   definition->result = sql::Type{kTriggerType};
   const auto kept = planner::MaintainedView::read(*view.materialized, view, *catalog, bind_settings(session));
-  definition->body = fmt::format("#variable_conflict use_column\nBEGIN\n{}RETURN NULL;\nEND", kept.after(call.change.event));
+  definition->body = fmt::format("#variable_conflict use_column\nDECLARE redquel_change record; redquel_empty bigint;\nBEGIN\n{}RETURN NULL;\nEND", kept.after(call.change.event));
   return compile_trigger_function(definition, *call.table, catalog, session);
 }
 

@@ -24,7 +24,10 @@ using sql::SqlError;
 
 namespace {
 
-constexpr std::string_view kViewAlias = R"("redquel view")", kRowAlias = R"("redquel row")", kChangeAlias = R"("redquel change")";
+constexpr std::string_view kViewAlias = R"("redquel view")", kRowAlias = R"("redquel row")", kChangeAlias = "redquel_change";
+
+/// Groups that are looked up one by one. For more of them the whole view is read.
+constexpr int kGroupsOneByOne = 50;
 
 SqlError cannot_keep(std::string_view part) { return sql::not_supported(fmt::format("a materialized view WITH (maintained) with {}", part)); }
 
@@ -269,6 +272,8 @@ std::size_t MaintainedView::state_size() const {
   return size;
 }
 
+bool MaintainedView::has_nullable_groups() const { return std::ranges::any_of(groups_, &Group::is_nullable); }
+
 bool MaintainedView::has_extremes() const {
   return std::ranges::any_of(outputs_, [](const Output& output) { return output.kind == Kind::kLeast || output.kind == Kind::kGreatest; });
 }
@@ -420,13 +425,32 @@ std::string MaintainedView::change(Rows rows) const {
   // An update that changes nothing of a group leaves its row alone.
   const std::string condition = rows == Rows::kBoth && !has_extremes() ? fmt::format(" WHERE {}.state <> {}", kChangeAlias, zeros) : "";
   if (groups_.empty()) {
-    return fmt::format("UPDATE {} AS {} SET {} FROM ({}) AS {}{};\n", view_, kViewAlias, fmt::join(changes, ", "), difference(rows), kChangeAlias, condition);
+    return fmt::format("UPDATE {} AS {} SET {} FROM ({}) AS {}{}", view_, kViewAlias, fmt::join(changes, ", "), difference(rows), kChangeAlias, condition);
   }
   std::vector<std::string> key;
   for (const Group& group : groups_) key.push_back(group.column);
-  return fmt::format("INSERT INTO {} AS {} ({}) SELECT {} FROM ({}) AS {}{} ORDER BY {} ON CONFLICT ({}) DO UPDATE SET {};\n", view_, kViewAlias,
+  return fmt::format("INSERT INTO {} AS {} ({}) SELECT {} FROM ({}) AS {}{} ORDER BY {} ON CONFLICT ({}) DO UPDATE SET {}", view_, kViewAlias,
                      fmt::join(columns, ", "), fmt::join(values, ", "), difference(rows), kChangeAlias, condition, group_list(kChangeAlias, groups_.size()),
                      fmt::join(key, ", "), fmt::join(changes, ", "));
+}
+
+/// Like change(), for rows that may leave groups without rows: these groups go.
+std::string MaintainedView::change_and_remove_empty(Rows rows) const {
+  std::vector<std::string> names, nulls;
+  for (std::size_t i = 0; i < groups_.size(); ++i) {
+    names.push_back(fmt::format("{}.{} AS {}", kViewAlias, groups_[i].column, group_name(i)));
+    if (groups_[i].is_nullable) nulls.push_back(fmt::format("{}.{} IS NULL", kChangeAlias, group_name(i)));
+  }
+  const std::string state = quoted(kMaintainedState);
+  const std::string remove = fmt::format("DELETE FROM {} AS {} WHERE ", view_, kViewAlias);
+  std::string remove_one = fmt::format("{}{};\n", remove, join_groups(false));
+  if (!nulls.empty()) {
+    remove_one = fmt::format("IF {} THEN\n{}{};\nELSE\n{}END IF;\n", fmt::join(nulls, " OR "), remove, join_groups(true), remove_one);
+  }
+  return fmt::format("redquel_empty := 0;\nFOR {} IN {} RETURNING {}, {}.{}[1] AS size LOOP\nIF {}.size = 0 THEN\nredquel_empty := redquel_empty + 1;\n"
+                     "IF redquel_empty <= {} THEN\n{}END IF;\nEND IF;\nEND LOOP;\nIF redquel_empty > {} THEN\n{}{}.{}[1] = 0;\nEND IF;\n",
+                     kChangeAlias, change(rows), fmt::join(names, ", "), kViewAlias, state, kChangeAlias, kGroupsOneByOne, remove_one, kGroupsOneByOne, remove,
+                     kViewAlias, state);
 }
 
 /// The groups that rows have left, with the extremes of these rows.
@@ -451,19 +475,24 @@ std::string MaintainedView::join_groups(bool with_nulls) const {
   return conditions.empty() ? "true" : fmt::format("{}", fmt::join(conditions, " AND "));
 }
 
-/// A statement over the rows of the view whose groups rows have left: `before`, the groups, `after` as a further condition. Groups with NULL, which no
-/// index finds by =, have a statement of their own.
-std::string MaintainedView::statement_for_groups(const std::string& before, const std::string& after) const {
+/// An UPDATE of the rows of the view whose groups rows have left: `before` and `after` its condition on the groups. Few groups are looked up one by
+/// one. Groups with NULL, which no index finds by =, have a statement of their own.
+std::string MaintainedView::update_groups(const std::string& before, const std::string& after) const {
   const std::string groups = fmt::format("({}) AS {}", old_groups(), kChangeAlias);
-  std::string text = fmt::format("{}{} WHERE {} AND {};\n", before, groups, join_groups(false), after);
+  std::string text = fmt::format("{} FROM {} WHERE {} AND {};\n", before, groups, join_groups(false), after);
   std::vector<std::string> nulls;
   for (std::size_t i = 0; i < groups_.size(); ++i) {
     if (groups_[i].is_nullable) nulls.push_back(fmt::format("{}.{} IS NULL", kChangeAlias, group_name(i)));
   }
-  if (nulls.empty()) return text;
+  std::string one = fmt::format("{} WHERE {} AND {};\n", before, join_groups(false), after);
+  const auto alternatives = [&] {
+    return fmt::format("IF (SELECT count(*) FROM {}) <= {} THEN\nFOR {} IN {} LOOP\n{}END LOOP;\nELSE\n{}END IF;\n", groups, kGroupsOneByOne, kChangeAlias, old_groups(), one, text);
+  };
+  if (nulls.empty()) return alternatives();
+  one = fmt::format("IF {} THEN\n{} WHERE {} AND {};\nELSE\n{}END IF;\n", fmt::join(nulls, " OR "), before, join_groups(true), after, one);
   const std::string is_null = fmt::format("({})", fmt::join(nulls, " OR "));
-  text += fmt::format("IF EXISTS (SELECT 1 FROM {} WHERE {}) THEN\n{}{} WHERE {} AND {} AND {};\nEND IF;\n", groups, is_null, before, groups, is_null, join_groups(true), after);
-  return text;
+  text += fmt::format("IF EXISTS (SELECT 1 FROM {} WHERE {}) THEN\n{} FROM {} WHERE {} AND {} AND {};\nEND IF;\n", groups, is_null, before, groups, is_null, join_groups(true), after);
+  return alternatives();
 }
 
 /// The extremes of groups that have lost a row with one of them are looked for among the rows that are left.
@@ -480,34 +509,21 @@ std::string MaintainedView::recompute_extremes() const {
     assignments.push_back(fmt::format("{} = (SELECT {}({}) FROM {} AS {} WHERE {})", output.column, is_least ? "min" : "max", arguments_[output.number].expression, base_, alias_, wanted));
     reasons.push_back(fmt::format("{}.{} {} {}.{}", kChangeAlias, extreme_name(i), is_least ? "<=" : ">=", kViewAlias, output.column));
   }
-  return statement_for_groups(fmt::format("UPDATE {} AS {} SET {} FROM ", view_, kViewAlias, fmt::join(assignments, ", ")), fmt::format("({})", fmt::join(reasons, " OR ")));
-}
-
-std::string MaintainedView::remove_empty() const {
-  return statement_for_groups(fmt::format("DELETE FROM {} AS {} USING ", view_, kViewAlias), fmt::format("{}.{}[1] = 0", kViewAlias, quoted(kMaintainedState)));
+  return update_groups(fmt::format("UPDATE {} AS {} SET {}", view_, kViewAlias, fmt::join(assignments, ", ")), fmt::format("({})", fmt::join(reasons, " OR ")));
 }
 
 std::string MaintainedView::after(sql::TriggerDef::Event event) const {
   using Event = sql::TriggerDef::Event;
-  if (event == Event::kInsert) return change(Rows::kNew);
+  if (event == Event::kInsert) return change(Rows::kNew) + ";\n";
   if (event == Event::kTruncate) {
     // The view over no rows has no row, or, without groups, one row.
     std::string text = fmt::format("DELETE FROM {};\n", view_);
     return groups_.empty() ? text + fill() + ";\n" : text;
   }
-  std::string text = change(event == Event::kDelete ? Rows::kOld : Rows::kBoth);
+  const Rows rows = event == Event::kDelete ? Rows::kOld : Rows::kBoth;
+  std::string text = groups_.empty() ? change(rows) + ";\n" : change_and_remove_empty(rows);
   if (has_extremes()) text += recompute_extremes();
-  if (!groups_.empty()) text += remove_empty();
   return text;
-}
-
-std::string MaintainedView::differences(std::string_view query) const {
-  std::vector<std::string> columns;
-  for (const Output& output : outputs_) columns.push_back(output.column);
-  const std::string rows = fmt::format("SELECT {} FROM {}", fmt::join(columns, ", "), view_);
-  return fmt::format("SELECT 'not in the query' AS difference, t::text AS row FROM ({} EXCEPT ALL ({})) AS t UNION ALL "
-                     "SELECT 'not in the view', t::text FROM (({}) EXCEPT ALL {}) AS t",
-                     rows, query, query, rows);
 }
 
 }  // namespace redquel::planner

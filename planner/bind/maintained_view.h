@@ -24,17 +24,19 @@ class MaintainedView {
   /// names the part of the query that cannot be kept.
   static MaintainedView read(const sql::ViewDef& query, const sql::TableDef& table, const sql::CatalogSnapshot& catalog, const BindSettings& settings);
 
-  /// The oid of the table that the query reads.
+  /// Returns the oid of the table that the query reads.
   sql::Oid base() const { return base_oid_; }
-  /// The columns of the view that its groups have, by number; each group once.
+  /// Returns the numbers of the view's columns that have its groups, each group once.
   const std::vector<std::int16_t>& key() const { return key_; }
 
-  /// The INSERT that fills the empty view.
+  /// Returns true if a row may have NULL in a group.
+  bool has_nullable_groups() const;
+
+  /// Returns the INSERT that fills the empty view.
   std::string fill() const;
-  /// The statements, in PL/pgSQL, that bring the view up to date after a statement with this event. They read the transition tables.
+  /// Returns the statements, in PL/pgSQL, that bring the view up to date after a statement with this event. They read the transition tables.
+  /// The record `redquel_change` and the bigint `redquel_empty` must be declared.
   std::string after(sql::TriggerDef::Event event) const;
-  /// The query that gives a row for each row that the view has too many, or too few.
-  std::string differences(std::string_view query) const;
 
  private:
   struct Group {
@@ -68,9 +70,9 @@ class MaintainedView {
   std::string join_groups(bool with_nulls) const;
   std::string old_groups() const;
   std::string change(Rows rows) const;
-  std::string statement_for_groups(const std::string& before, const std::string& after) const;
+  std::string change_and_remove_empty(Rows rows) const;
+  std::string update_groups(const std::string& before, const std::string& after) const;
   std::string recompute_extremes() const;
-  std::string remove_empty() const;
   template <class Element>
   std::string shown(const Output& output, const Element& element) const;
 
