@@ -93,6 +93,7 @@ void check_base(const sql::TableDef* base) {
   if (base->materialized) throw cannot_keep("materialized views in FROM");
   if (base->is_mapped()) throw cannot_keep("foreign tables");
   if (base->partition_key || base->partition) throw cannot_keep("partitioned tables or partitions");
+  if (base->is_divided()) throw cannot_keep("tables in several buckets");
   if (base->rows_expire()) throw cannot_keep("tables whose rows expire (ttl)");
   if (base->security.enabled) throw cannot_keep("tables with row level security");
 }
