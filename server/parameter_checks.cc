@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "executor/roles/access.h"
+#include "planner/bind/view_answer.h"
 #include "server/ascii.h"
 #include "server/parameter_values.h"
 #include "sql/catalog/role_set.h"
@@ -161,7 +162,15 @@ std::string check_left_out_rules(const ParameterDefinition& definition, std::str
   for (const planner::AccessRuleText& rule : planner::access_rules()) names += (names.empty() ? "" : ", ") + std::string(rule.name);
   throw invalid_parameter_value(definition.name, value).hint("Available rules: " + names + ".");
 }
-void apply_left_out_rules(const std::string& value, SessionState& session) { session.left_out_rules = planner::parse_left_out_rules(value).value_or(planner::LeftOutRules()); }
+void apply_left_out_rules(const std::string& value, SessionState& session) {
+  const std::uint64_t views = session.left_out_rules.rules & planner::kViewsLeftOut;
+  session.left_out_rules = planner::parse_left_out_rules(value).value_or(planner::LeftOutRules());
+  session.left_out_rules.rules = (session.left_out_rules.rules & ~planner::kViewsLeftOut) | views;
+}
+void apply_use_views(const std::string& value, SessionState& session) {
+  if (value == "on") session.left_out_rules.rules &= ~planner::kViewsLeftOut;
+  else session.left_out_rules.rules |= planner::kViewsLeftOut;
+}
 void apply_row_security(const std::string& value, SessionState& session) { session.row_security = value == "on"; }
 void apply_lock_timeout(const std::string& value, SessionState& session) { session.lock_timeout = std::stoll(value); }
 void apply_deadlock_timeout(const std::string& value, SessionState& session) { session.deadlock_timeout = std::stoll(value); }

@@ -44,6 +44,7 @@ void apply_reads_memory(const std::string& value, executor::SessionState& sessio
 /// 22023 with the names of all rules.
 std::string check_left_out_rules(const ParameterDefinition&, std::string value, const executor::SessionState&);
 void apply_left_out_rules(const std::string& value, executor::SessionState& session);
+void apply_use_views(const std::string& value, executor::SessionState& session);
 void apply_row_security(const std::string& value, executor::SessionState& session);
 void apply_lock_timeout(const std::string& value, executor::SessionState& session);
 void apply_deadlock_timeout(const std::string& value, executor::SessionState& session);

@@ -19,6 +19,7 @@
 #include "sql/name_errors.h"
 #include "sql/sqlstate.h"
 #include "sql/system_tables/relations.h"
+#include "sql/system_tables/trigger_words.h"
 
 namespace redquel::executor {
 
@@ -362,9 +363,27 @@ void CatalogDraft::drop_type(sql::Oid oid) {
   state_.types.erase(oid);
 }
 
+namespace {
+
+/// Takes the triggers away that keep the materialized view current.
+void drop_maintenance(CatalogDraft& draft, const sql::TableDef& view) {
+  const auto keeps = [&](const sql::TriggerDef& trigger) { return sql::maintains_view(trigger) && sql::maintained_view(trigger) == view.oid; };
+  for (const sql::ViewDef::Reference& reference : view.materialized->references) {
+    const auto base = draft.catalog().find_table(reference.relation);
+    if (!base || std::ranges::none_of(base->triggers, keeps)) continue;
+    sql::TableDef changed = *base;
+    std::erase_if(changed.triggers, keeps);
+    const DependentChanges dependents;
+    draft.put(std::move(changed));
+  }
+}
+
+}  // namespace
+
 void CatalogDraft::drop_table(sql::Oid oid) {
   const auto table = state_.find_table(oid);
   require_owner_of(session_, *table);
+  if (table->materialized) drop_maintenance(*this, *table);
   const sql::Overloaded remove_storage{
       [&](const sql::ManagedRows&) { remove_stored_tables(*table); },
       [&](const sql::MappedRows&) { delete_key(unkept_key(oid)); },  // the rows' keys belong to the application

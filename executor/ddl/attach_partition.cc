@@ -6,6 +6,7 @@
 
 #include "executor/ddl/catalog_change.h"
 #include "executor/ddl/object_lookup.h"
+#include "executor/ddl/maintained_parts.h"
 #include "executor/ddl/partition.h"
 #include "executor/ddl/row_validation.h"
 #include "executor/roles/access.h"
@@ -78,6 +79,7 @@ void check_like_parent(const sql::TableDef& parent, const sql::TableDef& child) 
   if (!sql::have_same_columns(parent, child)) throw sql::not_supported("ATTACH PARTITION of a table whose columns lie in another order, or under other names in Redis");
   if (child.spread) throw sql::not_supported("ATTACH PARTITION of a table in several buckets");
   if (child.is_mapped()) throw sql::not_supported("ATTACH PARTITION of a foreign table");
+  check_not_maintained(child, "ATTACH PARTITION");
   if (!child.referencing.empty()) throw sql::not_supported("ATTACH PARTITION of a table that foreign keys refer to");
   for (const sql::TriggerDef& trigger : child.triggers) {
     const auto is_taken = [&](const sql::TriggerDef& above) { return above.for_each_row && above.name == trigger.name; };

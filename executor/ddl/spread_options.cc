@@ -8,6 +8,7 @@
 #include <string>
 
 #include "executor/ddl/indexable.h"
+#include "executor/ddl/maintained_parts.h"
 #include "executor/storage/version_copies.h"
 #include "parser/option_value.h"
 #include "sql/catalog/spread_table.h"
@@ -99,6 +100,7 @@ void set_spread(CatalogDraft& draft, sql::TableDef& table, const std::vector<ast
 bool change_spread(CatalogDraft& draft, sql::TableDef& table, const std::vector<ast::Option>& options, bool reset) {
   const ast::Option *count = find_option(options, "buckets"), *column = find_option(options, "bucket_by");
   if (count == nullptr && column == nullptr) return false;
+  check_not_maintained(table, "another number of buckets");
   sql::SpreadDef spread = table.spread.value_or(sql::SpreadDef{.column = first_key_column(table), .buckets = 1});
   const bool had_places = !spread.places.empty();
   const std::pair before(spread.column, had_places ? spread.buckets : 1);

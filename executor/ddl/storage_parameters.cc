@@ -141,7 +141,8 @@ void check_option_name(std::string_view name) {
 }
 
 void check_storage_parameters(std::string_view owner, const std::vector<ast::Option>& options) {
-  const bool is_table = owner == "heap";
+  const bool is_view = owner == "materialized view", is_table = is_view || owner == "heap";
+  if (is_view) owner = "heap";
   for (const ast::Option& option : options) {
     if (!option.name_space.empty() && !(is_table && option.name_space == "toast")) {
       throw SqlError(sqlstate::kInvalidParameterValue, fmt::format("unrecognized parameter namespace \"{}\"", option.name_space));
@@ -156,6 +157,7 @@ void check_storage_parameters(std::string_view owner, const std::vector<ast::Opt
       throw SqlError(sqlstate::kInvalidParameterValue, fmt::format("parameter \"{}\" specified more than once", option.name));
     }
     if (is_table && (option.name == "ttl" || option.name == "ttl_column" || option.name == "cache")) continue;  // ttl_options.h
+    if (is_view && option.name == "maintained" && option.name_space.empty()) continue;                       // maintained_parts.h
     if (is_table && option.name == "bucket_by") continue;                                                    // spread_options.h
     if (is_table && option.name == "oids") {
       if (parser::option_flag(option).value_or(true)) throw SqlError(sqlstate::kFeatureNotSupported, "tables declared WITH OIDS are not supported");

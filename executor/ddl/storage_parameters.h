@@ -10,7 +10,7 @@ namespace redquel::executor {
 
 /// Whose parameters those of an index are. Redis's own structures take those of a btree.
 std::string_view parameter_owner(sql::IndexMethod method);
-/// Storage parameters mean nothing here, but are refused as PostgreSQL refuses them. `owner`: whose they are, "heap" for a table, else
+/// Storage parameters mean nothing here, but are refused as PostgreSQL refuses them. `owner`: whose they are, "heap" for a table, "materialized view", else
 /// the method of an index. 22023, 0A000 (oids).
 void check_storage_parameters(std::string_view owner, const std::vector<parser::ast::Option>& options);
 /// 22023 for an option whose name contains "=".

@@ -11,6 +11,7 @@
 #include "executor/ddl/dependents.h"
 #include "executor/ddl/foreign_key_definition.h"
 #include "executor/ddl/index_expressions.h"
+#include "executor/ddl/maintained_parts.h"
 #include "executor/ddl/row_conversion.h"
 #include "executor/ddl/sequence_options.h"
 #include "executor/ddl/spread_options.h"
@@ -263,6 +264,7 @@ void TableAlteration::command(const ast::AlterColumnNotNull& written) {
       (key != nullptr && std::ranges::find(key->parts, changed.number, &sql::IndexDef::Part::column) != key->parts.end())) {
     throw SqlError(sqlstate::kInvalidTableDefinition, fmt::format("column \"{}\" is in a primary key", changed.name));
   }
+  if (changed.not_null) check_not_maintained(table_, "DROP NOT NULL");  // a group that may be NULL has another index
   changed.not_null = false;
   leave_presence(changed.number);
 }

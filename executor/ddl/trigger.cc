@@ -39,7 +39,7 @@ SqlError duplicate_trigger(const std::string& name, const std::string& table) {
 }
 
 TriggerDef* find_trigger_of(sql::TableDef& table, const std::string& name) {
-  const auto found = std::ranges::find(table.triggers, name, &TriggerDef::name);
+  const auto found = std::ranges::find_if(table.triggers, [&](const TriggerDef& trigger) { return trigger.name == name && !sql::maintains_view(trigger); });
   return found == table.triggers.end() ? nullptr : &*found;
 }
 
@@ -311,7 +311,9 @@ void set_trigger_firing(const CatalogDraft& draft, sql::TableDef& table, const a
   if (written.scope == Scope::kAll && firing == TriggerDef::Firing::kDisabled && table.has_foreign_keys()) {
     throw sql::not_supported("ALTER TABLE ... DISABLE TRIGGER ALL of a table with foreign keys");
   }
-  for (TriggerDef& trigger : table.triggers) trigger.firing = firing;
+  for (TriggerDef& trigger : table.triggers) {
+    if (!sql::maintains_view(trigger)) trigger.firing = firing;
+  }
 }
 
 void check_no_trigger_uses(const CatalogDraft& draft, const sql::TableDef& table, std::int16_t column) {

@@ -4,6 +4,7 @@
 
 #include <optional>
 
+#include "executor/ddl/maintained_parts.h"
 #include "parser/option_value.h"
 #include "sql/error.h"
 #include "sql/sqlstate.h"
@@ -75,6 +76,7 @@ bool set_time_to_live(sql::TableDef& table, const std::vector<ast::Option>& opti
     throw SqlError(sqlstate::kInvalidParameterValue, "parameters \"ttl\" and \"ttl_column\" cannot be used together");
   }
   if (is_changed && !table.referencing.empty()) check_rows_stay(table);
+  if (is_changed && expiry.any()) check_not_maintained(table, "parameter ttl");
   return is_changed;
 }
 

@@ -8,6 +8,7 @@
 #include "planner/bind/variable_scope.h"
 #include "planner/tree/kept_rows.h"
 #include "sql/sqlstate.h"
+#include "sql/system_tables/trigger_words.h"
 #include "sql/types/array_value.h"
 #include "sql/types/row_value.h"
 #include "sql/types/type_oids.h"
@@ -94,8 +95,9 @@ bool PlpgsqlRun::has_transition_tables() const {
 }
 
 void PlpgsqlRun::name_transition_tables(planner::VariableScope& scope) const {
-  if (!has_transition_tables()) return;
+  if (call_.invocation.trigger == nullptr) return;
   const TriggerCall& call = *call_.invocation.trigger;
+  if (sql::maintains_view(*call.trigger)) scope.maintained_view = sql::maintained_view(*call.trigger);
   if (!call.trigger->old_table.empty()) scope.transition_tables.push_back({call.trigger->old_table, call.table, planner::kOldTableRows});
   if (!call.trigger->new_table.empty()) scope.transition_tables.push_back({call.trigger->new_table, call.table, planner::kNewTableRows});
 }

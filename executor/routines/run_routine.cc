@@ -14,10 +14,13 @@
 #include "executor/routines/routine_state.h"
 #include "executor/routines/sql_routine.h"
 #include "executor/runtime/function_settings.h"
+#include "executor/runtime/session_context.h"
 #include "executor/transaction/transaction.h"
+#include "planner/bind/maintained_view.h"
 #include "planner/bind/sql_function.h"
 #include "sql/catalog/function_text.h"
 #include "sql/sqlstate.h"
+#include "sql/system_tables/trigger_words.h"
 #include "sql/types/type_oids.h"
 #include "sql/value_errors.h"
 
@@ -58,18 +61,40 @@ class TransitionTablesScope {
 /// Calls within calls. PostgreSQL's stack of 2 MB ends at about as many.
 constexpr std::size_t kMaxDepth = 1000;
 constexpr std::size_t kCompiledRoutines = 500;
+constexpr sql::Oid kTriggerType = 2279;
 
 std::string key_of(const FunctionInvocation& invocation, const SessionState& session) {
   std::string key = std::to_string(invocation.function);
   for (const sql::Type type : invocation.types) key += ":" + std::to_string(type.oid);
   if (invocation.trigger != nullptr) key += "@" + std::to_string(invocation.trigger->table->oid);
-  // Its statements name the transition tables as the trigger does.
-  if (invocation.trigger != nullptr && invocation.trigger->trigger->has_transition_tables()) key += "#" + std::to_string(invocation.trigger->trigger->oid);
+  // Its statements name the transition tables, and the maintained view, as the trigger does.
+  const sql::TriggerDef* const trigger = invocation.trigger != nullptr ? invocation.trigger->trigger : nullptr;
+  if (trigger != nullptr && (trigger->has_transition_tables() || sql::maintains_view(*trigger))) key += "#" + std::to_string(invocation.trigger->trigger->oid);
   for (const std::string& schema : session.search_path) key += "/" + schema;
   return key + "/" + std::to_string(session.role);
 }
 
+/// Returns the materialized view that a call of its trigger keeps current; null: the call is another one.
+std::shared_ptr<const sql::TableDef> maintained_by(const FunctionInvocation& invocation, const sql::CatalogSnapshot& catalog) {
+  if (invocation.trigger == nullptr || !sql::maintains_view(*invocation.trigger->trigger)) return nullptr;
+  return catalog.find_table(sql::maintained_view(*invocation.trigger->trigger));
+}
+
+/// The function of the triggers that keep a materialized view current.
+std::shared_ptr<Routine> compile_maintenance(const TriggerCall& call, const sql::TableDef& view, const sql::CatalogPtr& catalog, const SessionState& session) {
+  const auto definition = std::make_shared<FunctionDef>();
+  definition->oid = sql::kMaintainView;
+  definition->schema = "redquel";
+  definition->name = "maintain_view";
+  definition->language = "plpgsql";
+  definition->result = sql::Type{kTriggerType};
+  const auto kept = planner::MaintainedView::read(*view.materialized, view, *catalog, bind_settings(session));
+  definition->body = fmt::format("#variable_conflict use_column\nDECLARE redquel_change record; redquel_empty bigint;\nBEGIN\n{}RETURN NULL;\nEND", kept.after(call.change.event));
+  return compile_trigger_function(definition, *call.table, catalog, session);
+}
+
 std::shared_ptr<Routine> compile(RedisEngine& engine, const FunctionInvocation& invocation, const sql::CatalogPtr& catalog, const SessionState& session) {
+  if (const auto view = maintained_by(invocation, *catalog)) return compile_maintenance(*invocation.trigger, *view, catalog, session);
   const auto definition = catalog->functions.find(invocation.function);
   if (definition == catalog->functions.end()) {
     throw SqlError(sqlstate::kUndefinedFunction, fmt::format("function with OID {} does not exist", invocation.function));
@@ -158,6 +183,10 @@ asio::awaitable<std::vector<sql::Batch>> run_routine(RedisEngine& engine, Sessio
     if (function.procedure && std::exchange(state.next_may_end_transaction, false)) may_end_transaction = true;
     // As in PostgreSQL, the role and the settings would be lost with the transaction.
     may_end_transaction = may_end_transaction && !definer && sql::function_settings(function).empty();
+  }
+  if (const auto view = maintained_by(invocation, *definitions)) {
+    if (!view->materialized || !view->populated) co_return std::vector<sql::Batch>();  // REFRESH fills it
+    definer.emplace(session, sql::owner_role(view->owner));
   }
   const RoutinePtr routine = co_await compiled(engine, invocation, session);
   RoutineCall call{engine, session, invocation, may_end_transaction};

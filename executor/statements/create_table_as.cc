@@ -8,6 +8,7 @@
 #include "executor/catalog/default_privileges.h"
 #include "executor/ddl/catalog_change.h"
 #include "executor/ddl/column_definition.h"
+#include "executor/ddl/maintained_parts.h"
 #include "executor/ddl/object_lookup.h"
 #include "executor/ddl/placement.h"
 #include "executor/ddl/spread_options.h"
@@ -42,6 +43,7 @@ struct Parts {
   const ast::Select* query = nullptr;
   bool if_not_exists = false;
   bool materialized = false;  // CREATE MATERIALIZED VIEW
+  bool maintained = false;    // WITH (maintained)
 };
 
 /// 0A000 for what is no query.
@@ -60,12 +62,13 @@ class CreateTableAsExecution final : public Execution {
       : engine_(engine), prepared_(std::move(prepared)), session_(session), parameters_(std::move(parameters)) {}
 
   asio::awaitable<std::optional<sql::Batch>> next() override {
-    const Parts parts = parts_of(*prepared_);
+    Parts parts = parts_of(*prepared_);
     if (session_.modes.read_only) {
       const bool is_select = std::holds_alternative<ast::Select>(prepared_->statement->node);
       throw sql::in_read_only_transaction(is_select ? "SELECT INTO" : parts.materialized ? "CREATE MATERIALIZED VIEW" : "CREATE TABLE AS");
     }
-    check_options(*parts.into);
+    check_options(parts);
+    parts.maintained = parts.materialized && declares_maintained(parts.into->options);
     if (makes_temporary(*prepared_->statement)) co_await engine_.open_temporary(session_);
     co_await engine_.reload_catalog();
     const sql::CatalogPtr catalog = co_await engine_.catalog(session_);
@@ -86,6 +89,11 @@ class CreateTableAsExecution final : public Execution {
     std::optional<sql::ViewDef> view;
     if (parts.materialized) view = view_of(parts, bound.plan->columns.size(), *catalog);
 
+    if (parts.maintained) {
+      co_await in_transaction(engine_, session_, make_maintained(parts, bound.plan->columns, *view));
+      co_await engine_.reload_catalog();
+      co_return std::nullopt;
+    }
     DdlContext context{engine_.shared(), engine_.bulk(), session_, engine_.home(), engine_.database()};
     sql::Oid made = 0;
     std::string target;
@@ -139,12 +147,44 @@ class CreateTableAsExecution final : public Execution {
   std::string command_tag() const override { return tag_; }
 
  private:
-  static void check_options(const ast::IntoClause& into) {
+  /// Makes and fills a view that each write of its table keeps current from then on. Writers of the table wait meanwhile.
+  asio::awaitable<void> make_maintained(Parts parts, std::vector<planner::LogicalColumn> columns, sql::ViewDef query) {
+    query.options = kMaintainedOption;
+    DdlContext context{engine_.shared(), engine_.bulk(), session_, engine_.home(), engine_.database()};
+    sql::Oid made = 0;
+    std::optional<planner::MaintainedView> kept;
+    std::shared_ptr<const sql::TableDef> base;
+    const MakeDraft make = [&](CatalogDraft& draft) {
+      made = make_table(draft, parts, columns);
+      if (made == 0) return;
+      kept = add_maintained_parts(draft, *draft.catalog().find_table(made), query);
+      base = draft.catalog().find_table(kept->base());
+      if (parts.into->with_no_data) set_materialized(draft, made, query, false);
+    };
+    co_await change_catalog(context, make);
+    if (made == 0 || parts.into->with_no_data) co_return;
+    co_await engine_.lock_table(session_, *session_.transaction, *base, static_cast<std::int32_t>(TableLock::kShareRowExclusive));
+    constexpr std::string_view kInserted = "INSERT 0 ";
+    const std::string inserted = co_await run_inner_statement(engine_, session_, kept->fill());
+    tag_ = "SELECT " + inserted.substr(kInserted.size());
+    const MakeDraft close = [&](CatalogDraft& draft) { set_materialized(draft, made, query, true); };
+    co_await change_catalog(context, close);
+  }
+
+  static void check_options(const Parts& parts) {
+    const ast::IntoClause& into = *parts.into;
     if (!into.access_method.empty() && into.access_method != "heap") {
       throw sql::undefined_access_method(into.access_method);
     }
-    check_storage_parameters("heap", into.options);
+    check_storage_parameters(parts.materialized ? "materialized view" : "heap", into.options);
     check_tablespace(into.tablespace);
+  }
+
+  /// Returns the table whose bucket a new table gets, if the query reads one: a maintained view changes with it.
+  static std::vector<const ast::RelationName*> beside(const Parts& parts) {
+    const auto* table = parts.maintained && !parts.query->from.empty() ? std::get_if<ast::TableRef>(&parts.query->from[0].node) : nullptr;
+    if (table == nullptr) return {};
+    return {&table->name};
   }
 
   /// 0: IF NOT EXISTS, and it does.
@@ -161,7 +201,7 @@ class CreateTableAsExecution final : public Execution {
     table.name = relation.name;
     take_ownership(draft, sql::AclKind::kTable, table);
     table.on_commit = on_commit(parts.into->on_commit, schema);
-    table.prefix = draft.reserve_prefix(schema, relation.name, fmt::format("table {}", table.oid), declares_buckets(parts.into->options) ? sql::home_tag() : tag_of_new_table(draft, {}));
+    table.prefix = draft.reserve_prefix(schema, relation.name, fmt::format("table {}", table.oid), declares_buckets(parts.into->options) ? sql::home_tag() : tag_of_new_table(draft, beside(parts)));
     for (std::size_t i = 0; i < columns.size(); ++i) {
       sql::ColumnDef column;
       column.name = i < parts.into->columns.size() ? parts.into->columns[i] : columns[i].name;
@@ -180,7 +220,7 @@ class CreateTableAsExecution final : public Execution {
     set_time_to_live(table, parts.into->options);
     set_cache_option(table, parts.into->options);
     choose_presence(table);
-    set_spread(draft, table, parts.into->options);
+    if (!parts.maintained) set_spread(draft, table, parts.into->options);
     const sql::Oid oid = table.oid;
     draft.put(std::move(table));
     return oid;

@@ -7,10 +7,12 @@
 #include "executor/catalog/catalog_draft.h"
 #include "executor/ddl/catalog_change.h"
 #include "executor/ddl/ddl.h"
+#include "executor/ddl/maintained_parts.h"
 #include "executor/ddl/object_lookup.h"
 #include "executor/ddl/row_copy.h"
 #include "executor/engine/inner_statements.h"
 #include "executor/roles/acting_role.h"
+#include "executor/runtime/session_context.h"
 #include "parser/deparse.h"
 #include "sql/error.h"
 #include "sql/sqlstate.h"
@@ -64,21 +66,29 @@ class RefreshExecution final : public Execution {
     DdlContext context{engine_.shared(), engine_.bulk(), session_, engine_.home(), engine_.database()};
     TablePtr before;
     std::shared_ptr<const sql::ViewDef> view;
-    std::string target;
+    std::string target, insert;
+    std::shared_ptr<const sql::TableDef> base;  // that the view follows; null: it is not maintained
     const MakeDraft open = [&](CatalogDraft& draft) {
       before = find_view(draft, statement);
       sql::TableDef table = *before;
       view = table.materialized;
       target = parser::quote_identifier(table.schema) + "." + parser::quote_identifier(table.name);
+      insert = "INSERT INTO " + target + " " + view->query;
+      if (is_maintained(*view)) {
+        const auto kept = planner::MaintainedView::read(*view, table, draft.catalog(), bind_settings(session_));
+        insert = kept.fill();
+        base = draft.catalog().find_table(kept.base());
+      }
       table.materialized = nullptr;
       draft.put(std::move(table));
     };
     co_await change_catalog(context, open);
+    if (base) co_await engine_.lock_table(session_, *session_.transaction, *base, static_cast<std::int32_t>(TableLock::kShareRowExclusive));
     const ActingRole owner(session_, sql::owner_role(before->owner));
     co_await run_inner_statement(engine_, session_, "TRUNCATE " + target);
     if (!statement.with_no_data) {
       try {
-        co_await run_inner_statement(engine_, session_, "INSERT INTO " + target + " " + view->query);
+        co_await run_inner_statement(engine_, session_, insert);
       } catch (const SqlError& error) {
         if (statement.concurrently) throw;
         throw as_build_error(error, *before);

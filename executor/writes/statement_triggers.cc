@@ -63,20 +63,39 @@ const StatementTriggers::Fired* StatementTriggers::fired(const sql::TableDef& ta
   return found == fired_.end() ? nullptr : &found->second;
 }
 
+std::vector<std::size_t> StatementTriggers::columns_kept_by(const TriggerDef& trigger, const sql::TableDef& table) const {
+  std::vector<std::size_t> positions;
+  const auto view = context_.catalog()->find_table(sql::maintained_view(trigger));
+  if (!view || !view->materialized) return positions;
+  for (const sql::ViewDef::Reference& reference : view->materialized->references) {
+    if (reference.relation != table.oid) continue;
+    for (const std::int16_t number : reference.columns) positions.push_back(table.position(number));
+  }
+  return positions;
+}
+
 asio::awaitable<void> StatementTriggers::begin(TablePtr table, std::vector<planner::WriteEvent> events) {
   for (const planner::WriteEvent& event : events) {
     const std::pair key(table->oid, event.event);
     if (fired_.contains(key)) continue;  // another part of the statement has begun it
     Fired found{.table = table, .event = event};
-    bool old_rows = false, new_rows = false;
+    bool old_rows = false, new_rows = false, is_kept_alone = true;
+    std::vector<std::size_t> kept_columns;
     for (const TriggerDef& trigger : table->triggers) {
       if (!planner::is_fired(trigger, event) || !fires_in_role(trigger, context_.evaluation())) continue;
       old_rows = old_rows || !trigger.old_table.empty();
       new_rows = new_rows || !trigger.new_table.empty();
+      if (sql::maintains_view(trigger)) {
+        const std::vector<std::size_t> read = columns_kept_by(trigger, *table);
+        kept_columns.insert(kept_columns.end(), read.begin(), read.end());
+      } else if (trigger.has_transition_tables()) {
+        is_kept_alone = false;
+      }
       if (trigger.for_each_row) continue;
       (trigger.timing == TriggerDef::Timing::kAfter ? found.after_statement : found.before_statement).push_back(&trigger);
     }
     if (old_rows || new_rows) found.transition = std::make_shared<TransitionRows>(table, old_rows, new_rows, context_);
+    if (is_kept_alone) found.kept_columns = std::move(kept_columns);
     const std::vector<TriggerPtr> first = found.before_statement;
     fired_.emplace(key, std::move(found));
     if (std::ranges::find(tables_, table->oid) == tables_.end()) tables_.push_back(table->oid);
@@ -171,7 +190,9 @@ void StatementTriggers::note_row(const TablePtr& written, const TablePtr& stored
 void StatementTriggers::note(const TablePtr& table, Event event, std::span<const sql::Datum> old_row, std::span<const sql::Datum> new_row) {
   const Fired* const found = fired(*table, event);
   if (found == nullptr) return;
-  if (found->transition) found->transition->add(old_row, new_row);
+  const auto is_same = [&](std::size_t position) { return old_row[position] == new_row[position]; };
+  const bool leaves_views = found->kept_columns && !old_row.empty() && !new_row.empty() && std::ranges::all_of(*found->kept_columns, is_same);
+  if (found->transition && !leaves_views) found->transition->add(old_row, new_row);
   const auto visible = [&](std::span<const sql::Datum> row) {
     return row.empty() ? std::nullopt : std::optional(Row(row.begin(), row.begin() + static_cast<std::ptrdiff_t>(table->columns.size())));
   };
@@ -222,6 +243,7 @@ asio::awaitable<std::optional<Row>> StatementTriggers::call(TablePtr table, Trig
   }
   TriggerCall made;
   if (trigger->has_transition_tables()) made.transition_tables = fired(*table, change.event)->transition->tables();
+  if (sql::maintains_view(*trigger) && made.transition_tables->old_rows.empty() && made.transition_tables->new_rows.empty()) co_return std::nullopt;
   made.table = std::move(table);
   made.trigger = trigger;
   made.change = std::move(change);

@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -51,6 +52,8 @@ class StatementTriggers {
     TablePtr table;
     planner::WriteEvent event;
     std::shared_ptr<TransitionRows> transition = {};  // null: no trigger names transition tables
+    /// The columns that maintained views read, by position, if only these views read the transition tables.
+    std::optional<std::vector<std::size_t>> kept_columns = {};
     std::vector<TriggerPtr> before_statement = {}, after_statement = {};
   };
   /// The triggers FOR EACH ROW of a table that has rows, its own and those of partitioned tables above it, in the order of their names.
@@ -64,6 +67,8 @@ class StatementTriggers {
   };
 
   const Fired* fired(const sql::TableDef& table, Event event) const;
+  /// Returns the columns of the table that the view of such a trigger reads, by position.
+  std::vector<std::size_t> columns_kept_by(const sql::TriggerDef& trigger, const sql::TableDef& table) const;
   /// `stored`: the table that has the rows.
   const FiredForRows& for_rows(const TablePtr& stored, const planner::WriteEvent& event);
   /// Fires the triggers BEFORE, or INSTEAD OF, of the table that has the row.

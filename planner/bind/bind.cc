@@ -2,7 +2,9 @@
 
 #include "parser/parse.h"
 #include "planner/bind/modification.h"
+#include "planner/bind/name_uses.h"
 #include "planner/bind/query_binder.h"
+#include "planner/bind/view_answer.h"
 #include "planner/tree/logical_walk.h"
 #include "sql/error.h"
 #include "sql/value_errors.h"
@@ -30,8 +32,6 @@ const ast::WithClause* with_clause(const ast::Statement& statement) {
 
 LogicalPtr bind_node(BindState& state, const ast::Statement& statement) {
   state.statement_with = with_clause(statement);
-  if (const auto* select = std::get_if<ast::Select>(&statement.node))
-    return bind_query(state, nullptr, nullptr, *select).plan;
   if (const auto* insert = std::get_if<ast::Insert>(&statement.node)) return bind_insert(state, *insert);
   if (const auto* update = std::get_if<ast::Update>(&statement.node)) return bind_update(state, *update);
   if (const auto* removal = std::get_if<ast::Delete>(&statement.node)) return bind_delete(state, *removal);
@@ -76,17 +76,39 @@ BoundStatement bind_with_slots(const sql::CatalogSnapshot& catalog, const std::v
   }
 }
 
+/// Binds a query whose rows a maintained view may have. It needs the rights of the query as it is written.
+BoundStatement bind_beside_views(const ast::Select& query, const sql::CatalogSnapshot& catalog, const std::vector<Type>& declared,
+                                 const BindSettings& settings) {
+  NameUses names;
+  BindSettings own = settings;
+  own.names = &names;
+  const BoundStatement written = planner::bind(query, catalog, declared, own);
+  std::vector<std::string> columns;
+  for (const LogicalColumn& column : written.plan->columns) columns.push_back(column.name);
+  const std::optional<std::string> text = answer_from_view(query, columns, names, catalog, settings);
+  own.names = nullptr;
+  own.left_out.rules |= kViewsLeftOut;
+  if (!text) return planner::bind(query, catalog, declared, own);
+  own.rights = nullptr;
+  const std::shared_ptr<const ast::Statement> answer = parser::parse_statement(*text);
+  return planner::bind(std::get<ast::Select>(answer->node), catalog, written.parameter_types, own);
+}
+
 }  // namespace
 
 BoundStatement bind(const ast::Statement& statement, const sql::CatalogSnapshot& catalog, std::vector<Type> declared,
                     const BindSettings& settings) {
+  if (const auto* query = std::get_if<ast::Select>(&statement.node)) return planner::bind(*query, catalog, std::move(declared), settings);
   return bind_with_slots(catalog, declared, settings, [&](BindState& state) { return bind_node(state, statement); });
 }
 
 BoundStatement bind(const ast::Select& query, const sql::CatalogSnapshot& catalog, std::vector<Type> declared,
                     const BindSettings& settings) {
-  return bind_with_slots(catalog, declared, settings,
-                         [&](BindState& state) { return bind_query(state, nullptr, nullptr, query).plan; });
+  if (may_have_view(query, catalog, settings)) return bind_beside_views(query, catalog, declared, settings);
+  return bind_with_slots(catalog, declared, settings, [&](BindState& state) {
+    state.statement_with = query.with ? &*query.with : nullptr;
+    return bind_query(state, nullptr, nullptr, query).plan;
+  });
 }
 
 }  // namespace redquel::planner

@@ -20,6 +20,7 @@
 #include "planner/bind/row_shape.h"
 #include "planner/bind/sql_function.h"
 #include "planner/bind/subquery_placement.h"
+#include "planner/bind/view_check.h"
 #include "planner/bind/view_query.h"
 #include "planner/bind/with.h"
 #include "planner/tree/logical_walk.h"
@@ -523,6 +524,7 @@ std::shared_ptr<Relation> FromBinder::name_columns(const ast::FunctionRef& funct
 
 FromPart FromBinder::item(const ast::FunctionRef& function, std::uint32_t offset) {
   output_name_.clear();
+  if (auto part = bind_view_check(state_, level_, function)) return std::move(*part);
   if (auto part = sql_function(function, offset)) return std::move(*part);
   if (state_.settings.calls_procedure) refuse_call(function.functions[0]);
   std::vector<BoundCall> calls = bind_all_calls(function);

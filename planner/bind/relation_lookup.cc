@@ -139,7 +139,8 @@ FoundTable find_target_relation(BindState& state, const ast::RelationName& name)
     throw sql::is_system_catalog(name.name)
         .at(state.position(name.offset));
   }
-  if (found.table && found.table->materialized) {
+  const bool is_kept = found.table && state.variables != nullptr && state.variables->maintained_view == found.table->oid;
+  if (found.table && found.table->materialized && !is_kept) {
     throw SqlError(sqlstate::kWrongObjectType, fmt::format("cannot change materialized view \"{}\"", found.table->name));
   }
   if (found.view && state.catalog.sequences.contains(found.view->oid)) {

@@ -35,6 +35,7 @@ struct VariableScope {
   std::vector<std::string> records;
   bool numbers_are_variables = true;  // $1 is a variable; false: a parameter of the statement, as in EXECUTE
   std::vector<TransitionTable> transition_tables;
+  sql::Oid maintained_view = 0;  // the materialized view that the statement may change; 0: none
 
   /// Returns the transition table of that name; null: there is none.
   const TransitionTable* find_transition_table(const std::string& name) const {

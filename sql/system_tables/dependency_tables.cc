@@ -13,6 +13,7 @@
 #include "sql/system_tables/relations.h"
 #include "sql/system_tables/roles.h"
 #include "sql/system_tables/row_writer.h"
+#include "sql/system_tables/trigger_words.h"
 
 namespace redquel::sql {
 namespace {
@@ -163,6 +164,7 @@ void add_function_dependencies(RowWriter& out, const CatalogSnapshot& catalog, c
 
 void add_trigger_dependencies(RowWriter& out, const CatalogSnapshot& catalog, const TableDef& table) {
   for (const TriggerDef& trigger : table.triggers) {
+    if (maintains_view(trigger)) continue;
     out.add(kTrigger, trigger.oid, 0, kClass, table.oid, 0, 'a');
     out.add(kTrigger, trigger.oid, 0, kProcedure, trigger.function, 0, 'n');
     for (const std::int16_t column : trigger.columns) out.add(kTrigger, trigger.oid, 0, kClass, table.oid, column, 'n');

@@ -50,6 +50,7 @@ std::optional<std::string> options_of(const Relation& relation) {
       texts.push_back("buckets=" + std::to_string(spread->buckets));
       if (spread->names_column) texts.push_back("bucket_by=" + relation.table->find_column(spread->column)->name);
     }
+    if (relation.table->materialized && !relation.table->materialized->options.empty()) texts.push_back(relation.table->materialized->options);
     if (texts.empty()) return std::nullopt;
     ArrayValue options;
     for (const std::string& text : texts) options.elements.emplace_back(text);

@@ -121,6 +121,7 @@ std::string argument_bytes(const TriggerDef& trigger) {
 void triggers(RowWriter& out, const CatalogSnapshot& catalog, const EvaluationContext& context) {
   for_each_with_triggers(catalog, [&](const std::shared_ptr<const TableDef>& table) {
     for (const TriggerDef& trigger : table->triggers) {
+      if (maintains_view(trigger)) continue;
       const std::string condition = trigger_condition(*table, trigger, false, context);
       const std::string arguments = argument_bytes(trigger), columns = vector_text(trigger.columns);
       out.add(trigger.oid, table->oid, 0, trigger.name, trigger.function, trigger_type(trigger), firing_letter(trigger.firing), false, 0, 0,
@@ -141,7 +142,7 @@ void information_triggers(RowWriter& out, const CatalogSnapshot& catalog, const 
     if (!shown.shows_constraints(*table)) return;
     for (const auto& [event, word] : {std::pair(Event::kInsert, "INSERT"), std::pair(Event::kDelete, "DELETE"), std::pair(Event::kUpdate, "UPDATE")}) {
       for (const TriggerDef& trigger : table->triggers) {
-        if (!trigger.is_for(event)) continue;
+        if (!trigger.is_for(event) || maintains_view(trigger)) continue;
         const auto is_beside = [&, of = event](const TriggerDef& other) {
           return other.is_for(of) && other.for_each_row == trigger.for_each_row && other.timing == trigger.timing && other.name <= trigger.name;
         };

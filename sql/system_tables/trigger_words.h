@@ -11,6 +11,13 @@ namespace redquel::sql {
 
 /// The function suppress_redundant_updates_trigger(), which every database has.
 inline constexpr Oid kSuppressRedundantUpdates = 1291;
+/// The function of the triggers that keep a materialized view WITH (maintained) current. Their only argument is the view's oid. No client sees them.
+inline constexpr Oid kMaintainView = 9;
+
+/// Returns true if the trigger keeps a materialized view current.
+inline bool maintains_view(const TriggerDef& trigger) { return trigger.function == kMaintainView; }
+/// Returns the view that the trigger keeps current. The trigger must be one that does.
+inline Oid maintained_view(const TriggerDef& trigger) { return static_cast<Oid>(std::stoul(trigger.arguments.at(0))); }
 
 /// pg_trigger.tgtype.
 std::int16_t trigger_type(const TriggerDef& trigger);

@@ -156,6 +156,21 @@ def test_parts_of_a_dump(fresh_server):
     assert "accepting connections" in run(["pg_isready", *connection_options(fresh_server)])
 
 
+def test_maintained_views_go_back_and_follow_their_table(fresh_server):
+    psql(fresh_server, "CREATE DATABASE source;\nCREATE DATABASE copy;")
+    psql(fresh_server, """CREATE TABLE sale (id int PRIMARY KEY, shop text NOT NULL, amount numeric(8,2));
+        INSERT INTO sale SELECT i, 'shop ' || i % 3, i FROM generate_series(1, 20) i;
+        CREATE MATERIALIZED VIEW by_shop WITH (maintained) AS SELECT shop, count(*) AS n, sum(amount) AS total FROM sale GROUP BY shop;
+        COMMENT ON MATERIALIZED VIEW by_shop IS 'sums'; CREATE INDEX ON by_shop (total);""", "-d", "source")
+    everything = dump(fresh_server, "source")
+    assert "WITH (maintained='true') AS" in everything and "TRIGGER" not in everything, everything
+    psql(fresh_server, everything, "-d", "copy")
+    assert dump(fresh_server, "copy") == everything
+    rows = "DELETE FROM sale WHERE id < 8;\nSELECT * FROM by_shop ORDER BY 1;\nSELECT * FROM redquel.check_view('by_shop');"
+    assert psql(fresh_server, rows, "-d", "copy") == psql(fresh_server, rows, "-d", "source")
+    assert "by_shop" in psql(fresh_server, "\\d+ by_shop", "-d", "copy") and "redquel state" not in psql(fresh_server, "\\d+ by_shop", "-d", "copy")
+
+
 FOREIGN = """
 CREATE FOREIGN TABLE login (id bigint, name text OPTIONS (field 'n'), times bigint NOT NULL DEFAULT 1, at timestamptz OPTIONS (format 'unix'))
   SERVER redis OPTIONS (layout 'strings', key 'login:{id}:{*}', counter 'login:userid');
