@@ -11,6 +11,7 @@ MOST_NOT_BUILT = 0.02  # of all statements
 # Queries that take longer are left out. Few are, and far from these limits, but on a busy machine any process may stand still for seconds.
 PATIENCE = {"PostgreSQL": "5s", "redquel": "120s"}
 MOST_LEFT_OUT = 0.01  # of all statements: those that redquel alone does not answer in its time
+ERRORS_OF_ROWS = {"23502", "23503", "23505", "23514"}
 
 
 def of_postgres(statement):
@@ -62,6 +63,8 @@ class World:
             return None
         expected = self.postgres.query(statement)[-1]
         same = expected.sqlstate == got.sqlstate
+        if statement.startswith("UPDATE") and {expected.sqlstate, got.sqlstate} <= ERRORS_OF_ROWS:
+            same = True  # rows that break different rules, met in another order
         if not got.error and not expected.error:
             same = expected.tag == got.tag and rows_of(expected, False) == rows_of(got, False)
         return None if same else f"{expected.error or (expected.tag, expected.rows)} against {got.error or (got.tag, got.rows)}"
