@@ -105,17 +105,6 @@ std::span<const std::string_view> WriteEncoding::prepare(const ReadChecks& reads
   return program.words();
 }
 
-CommandBatch WriteEncoding::call(const Script& script, const WriteProgram& program) const {
-  std::size_t bytes = 128;
-  for (const Word word : program.words()) bytes += word.size() + 8;
-  CommandBatch batch;
-  batch.reserve(bytes);
-  std::vector<Word> keys;  // in a cluster one, for the way to the bucket
-  if (sql::uses_cluster()) keys.push_back(own_key(sql::kVersionsKey));
-  script.append_call(batch, keys, program.words());
-  return batch;
-}
-
 /// Old rows, rows that are relied on, keys of new rows.
 void WriteEncoding::add_row_guards(WriteProgram& program) const {
   std::vector<Word> words;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <boost/asio/awaitable.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
@@ -9,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "executor/redis/reply.h"
+#include "executor/redis/script.h"
 #include "sql/column.h"
 
 namespace redquel::executor {
@@ -97,6 +98,11 @@ enum class StepKind : std::uint8_t {
   kRoom,
   kJournal,
   kUnjournal,
+  kNoHash,
+  kRetypes,
+  kAdopt,
+  kRaise,
+  kRelocate,
   kDefinitions,
   kReading,
   kParts,
@@ -151,6 +157,13 @@ class WriteProgram {
   std::optional<std::size_t> first_effect_;
   sql::Arena arena_;
 };
+
+/// Adds a call of write.lua or write_many.lua that runs the program, in a cluster in the bucket of this tag. (Other scripts of programs have
+/// words in front.)
+void append_program(CommandBatch& batch, const Script& script, const WriteProgram& program, std::string_view tag);
+/// Runs such a call. Returns the answer in the first reply.
+asio::awaitable<RepliesPtr> run_program(RedisClient& client, const Script& script, const WriteProgram& program, std::string_view tag,
+                                        ExecutionCounters* counters = nullptr);
 
 /// Reads the words of a program. Throws std::invalid_argument for others.
 std::vector<ProgramStep> steps_of(std::span<const std::string_view> words);

@@ -175,7 +175,6 @@ class WriteUnit {
 
  private:
   friend class WriteEncoding;
-  friend class UnseenRows;
 
   enum class Kind : std::uint8_t { kInsert, kUpdate, kDelete, kIndex };
   /// The change of one row.

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "executor/operators/gather.h"
+#include "executor/runtime/failure.h"
 #include "executor/runtime/row_store.h"
 #include "executor/storage/row_error.h"
 #include "executor/storage/write_conflict.h"
@@ -116,7 +117,6 @@ void WriteOperator::write_ahead_if_possible() {
   options.ahead_of_commit = true;
   unit_ = WriteUnit(std::move(options));
   is_ahead_ = true;
-  if (UnseenRows::may_take(*table_)) unseen_.emplace(context_.redis(), counters());
 }
 
 bool WriteOperator::is_first_change(std::span<const sql::Datum> old_row) {
@@ -272,15 +272,15 @@ asio::awaitable<void> WriteOperator::claim_place_ahead() {
 
 asio::awaitable<void> WriteOperator::write_ahead(WriteUnit unit, Finish finish) {
   if (unit.empty()) co_return;
-  if (unseen_) {
-    auto rows = std::make_unique<WriteUnit>(std::move(unit));
-    co_await unseen_->write(std::move(rows), std::move(finish));
-    co_return;
+  if (!ahead_) {
+    const auto check = [this](const WriteUnit&, WriteStatus status) {
+      if (status == WriteStatus::kApplied) return;
+      throw sql::SqlError(sqlstate::kInternalError, fmt::format("the place of table \"{}\" is not its transaction's", table_->name));
+    };
+    ahead_.emplace(co_await asio::this_coro::executor, context_.redis(), check, counters());
   }
-  if (co_await unit.execute(context_.redis(), counters()) != WriteStatus::kApplied) {
-    throw sql::SqlError(sqlstate::kInternalError, fmt::format("the place of table \"{}\" is not its transaction's", table_->name));
-  }
-  finish(unit);
+  auto rows = std::make_shared<WriteUnit>(std::move(unit));
+  co_await ahead_->write(std::move(rows), std::move(finish));
 }
 
 asio::awaitable<void> WriteOperator::write_chunks() {
@@ -546,18 +546,17 @@ asio::awaitable<void> WriteOperator::run() {
   } else if (written_rows_ == 0) {
     co_await write_newest_rows();
   }
-  if (unseen_) co_await unseen_->flush();
+  if (ahead_) co_await ahead_->flush();
 }
 
 asio::awaitable<std::optional<sql::Batch>> WriteOperator::next() {
   if (!applied_) {
     applied_ = true;
-    try {
-      co_await run();
-    } catch (...) {
+    const auto undo = [this]() -> asio::awaitable<void> {
+      if (ahead_) co_await ahead_->settle();
       if (buffer_mark_) context_.transaction()->buffer().roll_back(*buffer_mark_);
-      throw;
-    }
+    };
+    co_await run_or_undo(run(), undo);
   }
   co_return returned_.next();
 }
