@@ -9,7 +9,7 @@
 #include "executor/runtime/failure.h"
 #include "executor/storage/foreign_key.h"
 #include "executor/storage/table_walk.h"
-#include "executor/storage/units_in_flight.h"
+#include "executor/storage/unseen_rows.h"
 #include "executor/storage/write_unit.h"
 #include "sql/progress.h"
 #include "sql/sqlstate.h"
@@ -44,14 +44,14 @@ constexpr std::size_t kCopiedRows = 1000;
 class RowCopy {
  public:
   RowCopy(DdlContext& context, TablePtr before, TablePtr after, RowConverter& converter, std::vector<TableChangesPtr> changes,
-          sql::ProgressReport& progress, asio::any_io_executor executor)
+          sql::ProgressReport& progress)
       : context_(context),
         before_(std::move(before)),
         after_(std::move(after)),
         converter_(converter),
         changes_(std::move(changes)),
         progress_(progress),
-        written_(std::move(executor), context.bulk, [](const WriteUnit&, WriteStatus status) { check(status); }) {}
+        written_(context.bulk) {}
 
   asio::awaitable<void> run() {
     TableWalk walk(before_, kCopiedRows);
@@ -85,15 +85,15 @@ class RowCopy {
     const std::vector<RowConverter::Row> rows = co_await converter_.convert(context_.redis, page);
     WriteOptions options{.settings = context_.session.settings};
     options.ahead_of_commit = true;
-    auto unit = std::make_shared<WriteUnit>(std::move(options));
+    auto unit = std::make_unique<WriteUnit>(std::move(options));
     for (const RowConverter::Row& row : rows) unit->insert_row(after_, row);
-    UnitsInFlight::Written nothing;
-    co_await written_.write(std::move(unit), std::move(nothing));
+    if (UnseenRows::may_take(*after_)) {
+      UnseenRows::Written nothing;
+      co_await written_.write(std::move(unit), std::move(nothing));
+    } else if (co_await unit->execute(context_.bulk) != WriteStatus::kApplied) {
+      throw SqlError(sqlstate::kSerializationFailure, "could not alter table due to concurrent changes");
+    }
     progress_.add_rows(page.rows);
-  }
-
-  static void check(WriteStatus status) {
-    if (status != WriteStatus::kApplied) throw SqlError(sqlstate::kSerializationFailure, "could not alter table due to concurrent changes");
   }
 
   DdlContext& context_;
@@ -101,7 +101,7 @@ class RowCopy {
   RowConverter& converter_;
   std::vector<TableChangesPtr> changes_;  // of the table, or of its parts
   sql::ProgressReport& progress_;
-  UnitsInFlight written_;
+  UnseenRows written_;
 };
 
 }  // namespace
@@ -113,7 +113,7 @@ asio::awaitable<void> copy_rows(DdlContext& context, TablePtr before, TablePtr a
   if (changes.empty() && is_in_one_bucket && converter.keeps_values() && may_relocate(before, after)) {
     co_return co_await relocate_rows(context, std::move(before), std::move(after), progress);
   }
-  RowCopy copy(context, std::move(before), std::move(after), converter, std::move(changes), progress, co_await asio::this_coro::executor);
+  RowCopy copy(context, std::move(before), std::move(after), converter, std::move(changes), progress);
   const std::exception_ptr failure = co_await failure_of(copy.run());
   if (!failure) co_return;
   co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());

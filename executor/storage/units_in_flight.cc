@@ -13,7 +13,7 @@ namespace redquel::executor {
 
 namespace {
 
-constexpr std::size_t kUnitsInFlight = 2;
+constexpr std::size_t kMostUnits = 2;
 
 }  // namespace
 
@@ -74,7 +74,7 @@ asio::awaitable<void> UnitsInFlight::finish_first() {
 }
 
 asio::awaitable<void> UnitsInFlight::write(std::shared_ptr<WriteUnit> unit, Written written) {
-  while (state_->units.size() >= kUnitsInFlight) co_await finish_first();
+  while (state_->units.size() >= kMostUnits) co_await finish_first();
   auto sent = std::make_shared<State::Sent>();
   sent->unit = std::move(unit);
   sent->written = std::move(written);

@@ -129,6 +129,8 @@ class WriteEncoding {
   void collect_entries(std::size_t number);
   /// Groups the effects on structures by their keys.
   void group_entries();
+  /// Groups what is left, and orders what the steps of many rows look for.
+  void finish_groups();
   void order_old_rows();
   bool keeps_unique_values(const WriteUnit::Change& change) const;
   void collect_locks();

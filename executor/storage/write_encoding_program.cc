@@ -62,10 +62,7 @@ std::optional<WriteProgram> WriteEncoding::program() {
 
 std::span<const std::string_view> WriteEncoding::prepare(const ReadChecks& reads, const std::vector<std::string>& definitions) {
   const bool has_few = limit_ <= kAppliedRows && has_program();
-  if (!has_few) {
-    group_entries();
-    divide_children();
-  }
+  if (!has_few) finish_groups();
   Call& call = calls_.emplace_back();
   call.words_before = 1 + step_info(StepKind::kUnprepared).fixed_words();
   call.new_rows = {0, new_rows_.size()};
@@ -102,6 +99,7 @@ std::span<const std::string_view> WriteEncoding::prepare(const ReadChecks& reads
   else add_many_effects(call);
   const Word owner = unit_.options_.locks != nullptr ? Word(unit_.options_.locks->token) : Word("", 0);
   program.add(StepKind::kRecord, {owner, program.store(packed_words(program.effects()))});
+  if (unit_.options_.show_program) unit_.options_.show_program(program);
   return program.words();
 }
 

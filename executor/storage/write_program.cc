@@ -1,11 +1,15 @@
 #include "executor/storage/write_program.h"
 
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
 #include <charconv>
 #include <iterator>
 #include <stdexcept>
 
 #include "executor/redis/redis_error.h"
 #include "sql/catalog/stored_keys.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::executor {
 
@@ -135,6 +139,11 @@ void WriteProgram::append(const WriteProgram& other, Phase phase) {
 std::span<const std::string_view> WriteProgram::effects() const { return words().subspan(first_effect_.value_or(words_.size())); }
 
 void append_program(CommandBatch& batch, const Script& script, const WriteProgram& program, std::string_view tag) {
+  if (spdlog::should_log(spdlog::level::trace)) {
+    std::string text = program_text(program.words());
+    std::ranges::replace(text, '\n', ';');
+    spdlog::trace("program of {}: {}", script.name(), text);
+  }
   std::size_t bytes = batch.bytes().size() + 128;
   for (const std::string_view word : program.words()) bytes += word.size() + 8;
   batch.reserve(bytes);
@@ -183,6 +192,12 @@ ProgramStop stop_of(const WriteProgram& program, std::span<const Reply> answer, 
     }
   }
   throw unexpected_reply("EVALSHA", "an answer of the program");
+}
+
+sql::SqlError program_notice(const WriteProgram& program) {
+  std::string text = program_text(program.words());
+  if (!text.empty()) text.pop_back();
+  return sql::SqlError(sqlstate::kSuccessfulCompletion, "program of a write").detail(std::move(text));
 }
 
 std::string program_text(std::span<const std::string_view> words) {

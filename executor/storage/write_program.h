@@ -3,6 +3,7 @@
 #include <boost/asio/awaitable.hpp>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <initializer_list>
 #include <optional>
 #include <span>
@@ -12,6 +13,7 @@
 
 #include "executor/redis/script.h"
 #include "sql/column.h"
+#include "sql/error.h"
 
 namespace redquel::executor {
 
@@ -175,6 +177,10 @@ struct ProgramStop {
 /// Decodes the answer of a program that was not applied. Throws XX000 for another answer than {"stop", position, …}. `words_before`: that were
 /// sent in front of the program.
 ProgramStop stop_of(const WriteProgram& program, std::span<const Reply> answer, std::size_t words_before = 0);
+/// Takes a program that is about to run, for a developer to see. May be empty.
+using ShowProgram = std::function<void(const WriteProgram&)>;
+/// Returns a NOTICE with the program as its detail.
+sql::SqlError program_notice(const WriteProgram& program);
 /// Returns a program as text, a line for each step: "score+ emp:zset:dept 7 1". An empty word is '', a zero byte \0.
 std::string program_text(std::span<const std::string_view> words);
 

@@ -80,13 +80,19 @@ class DividedDemands {
   std::optional<SqlError> violation_;
 };
 
+asio::awaitable<RepliesPtr> run(RedisClient& client, const Script& script, const WriteUnit& unit, const WriteEncoding& encoding,
+                                const WriteProgram& program, ExecutionCounters* counters) {
+  if (unit.options().show_program) unit.options().show_program(program);
+  co_return co_await run_program(client, script, program, encoding.tag(), counters);
+}
+
 /// Looks at a part of the unit that has no rows. `is_kept`: it is as the unit needs it, and locked.
 asio::awaitable<void> look_at_part(RedisClient& client, WriteUnit& unit, const UnitPart& part, char& is_kept, ExecutionCounters* counters) {
   WriteEncoding encoding(unit, unit.size(), true, part);
   if (encoding.foreign_keys().violation) co_return;
   encoding.divide();
   if (encoding.calls() != 1) co_return;
-  const RepliesPtr replies = co_await run_program(client, kWriteManyScript, encoding.program(0), encoding.tag(), counters);
+  const RepliesPtr replies = co_await run(client, kWriteManyScript, unit, encoding, encoding.program(0), counters);
   const WriteAnswer answer = encoding.decode(0, replies->array(0));
   if (answer.status != WriteStatus::kApplied) co_return;
   const WriteOptions& options = unit.options();
@@ -108,10 +114,10 @@ asio::awaitable<std::vector<char>> look_at_parts(RedisClient& client, WriteUnit&
 }
 
 /// False: the unit has many rows, or a step has stopped the program. Then a program of many rows finds out all that is in the way.
-asio::awaitable<bool> is_written_at_once(RedisClient& client, WriteEncoding& encoding, ExecutionCounters* counters) {
+asio::awaitable<bool> is_written_at_once(RedisClient& client, const WriteUnit& unit, WriteEncoding& encoding, ExecutionCounters* counters) {
   const std::optional<WriteProgram> program = encoding.program();
   if (!program) co_return false;
-  const RepliesPtr replies = co_await run_program(client, kWriteScript, *program, encoding.tag(), counters);
+  const RepliesPtr replies = co_await run(client, kWriteScript, unit, encoding, *program, counters);
   const std::span<const Reply> answer = replies->array(0);
   co_return !answer.empty() && answer[0].text == "applied";
 }
@@ -153,7 +159,7 @@ void WriteUnit::note(WriteFinding finding, Findings& findings) const {
 /// Calls the script until one call ends the attempt. kApplied: none has; what they found is in `findings`.
 asio::awaitable<WriteStatus> WriteUnit::send(RedisClient& client, const WriteEncoding& encoding, Findings& findings, ExecutionCounters* counters) {
   for (std::size_t call = 0; call < encoding.calls(); ++call) {
-    const RepliesPtr replies = co_await run_program(client, kWriteManyScript, encoding.program(call), encoding.tag(), counters);
+    const RepliesPtr replies = co_await run(client, kWriteManyScript, *this, encoding, encoding.program(call), counters);
     WriteAnswer answer = encoding.decode(call, replies->array(0));
     if (answer.status != WriteStatus::kApplied) {
       blocker_ = std::move(answer.blocker);
@@ -409,7 +415,7 @@ asio::awaitable<WriteStatus> WriteUnit::execute_part(RedisClient& client, std::o
     if (earlier) {
       earlier->divide();
     } else {
-      const bool is_written = co_await is_written_at_once(client, encoding, counters);
+      const bool is_written = co_await is_written_at_once(client, *this, encoding, counters);
       if (is_written) co_return WriteStatus::kApplied;
       encoding.divide();
     }

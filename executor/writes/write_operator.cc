@@ -6,8 +6,8 @@
 #include <boost/asio/this_coro.hpp>
 #include <limits>
 
+#include "executor/context/show_program.h"
 #include "executor/operators/gather.h"
-#include "executor/runtime/failure.h"
 #include "executor/runtime/row_store.h"
 #include "executor/storage/row_error.h"
 #include "executor/storage/write_conflict.h"
@@ -53,6 +53,7 @@ WriteOptions write_options(ExecutionContext& context, const sql::TableDef& table
   WriteOptions options;
   options.max_rows = SIZE_MAX;
   options.settings = *context.evaluation().settings;
+  options.show_program = show_program(context);
   const std::shared_ptr<Transaction>& transaction = context.transaction();
   if (!context.statement_keys) options.foreign_keys = foreign_key_checks(context);
   if (transaction) {
@@ -117,6 +118,7 @@ void WriteOperator::write_ahead_if_possible() {
   options.ahead_of_commit = true;
   unit_ = WriteUnit(std::move(options));
   is_ahead_ = true;
+  if (UnseenRows::may_take(*table_)) unseen_.emplace(context_.redis(), counters());
 }
 
 bool WriteOperator::is_first_change(std::span<const sql::Datum> old_row) {
@@ -272,15 +274,15 @@ asio::awaitable<void> WriteOperator::claim_place_ahead() {
 
 asio::awaitable<void> WriteOperator::write_ahead(WriteUnit unit, Finish finish) {
   if (unit.empty()) co_return;
-  if (!ahead_) {
-    const auto check = [this](const WriteUnit&, WriteStatus status) {
-      if (status == WriteStatus::kApplied) return;
-      throw sql::SqlError(sqlstate::kInternalError, fmt::format("the place of table \"{}\" is not its transaction's", table_->name));
-    };
-    ahead_.emplace(co_await asio::this_coro::executor, context_.redis(), check, counters());
+  if (unseen_) {
+    auto rows = std::make_unique<WriteUnit>(std::move(unit));
+    co_await unseen_->write(std::move(rows), std::move(finish));
+    co_return;
   }
-  auto rows = std::make_shared<WriteUnit>(std::move(unit));
-  co_await ahead_->write(std::move(rows), std::move(finish));
+  if (co_await unit.execute(context_.redis(), counters()) != WriteStatus::kApplied) {
+    throw sql::SqlError(sqlstate::kInternalError, fmt::format("the place of table \"{}\" is not its transaction's", table_->name));
+  }
+  finish(unit);
 }
 
 asio::awaitable<void> WriteOperator::write_chunks() {
@@ -394,6 +396,7 @@ asio::awaitable<void> WriteOperator::write_mapped() {
       unit->append_writes(call, database_of(unit->table().mapping(), context_));
     }
     MappedWriteResult result;
+    if (unit_.options().show_program) unit_.options().show_program(call.program());
     if (writer) result = co_await write_mapped_as(writer, context_.database, std::move(call), counters());
     else result = co_await executor::write_mapped(context_.redis(), std::move(call), counters());
     if (result.status == WriteStatus::kConflict) throw WriteConflict{};
@@ -546,17 +549,18 @@ asio::awaitable<void> WriteOperator::run() {
   } else if (written_rows_ == 0) {
     co_await write_newest_rows();
   }
-  if (ahead_) co_await ahead_->flush();
+  if (unseen_) co_await unseen_->flush();
 }
 
 asio::awaitable<std::optional<sql::Batch>> WriteOperator::next() {
   if (!applied_) {
     applied_ = true;
-    const auto undo = [this]() -> asio::awaitable<void> {
-      if (ahead_) co_await ahead_->settle();
+    try {
+      co_await run();
+    } catch (...) {
       if (buffer_mark_) context_.transaction()->buffer().roll_back(*buffer_mark_);
-    };
-    co_await run_or_undo(run(), undo);
+      throw;
+    }
   }
   co_return returned_.next();
 }

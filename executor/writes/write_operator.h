@@ -8,7 +8,7 @@
 #include "executor/storage/journaled_unit.h"
 #include "executor/storage/mapped_unit.h"
 #include "executor/storage/seen_commits.h"
-#include "executor/storage/units_in_flight.h"
+#include "executor/storage/unseen_rows.h"
 #include "executor/storage/write_unit.h"
 #include "executor/writes/referential_actions.h"
 #include "executor/writes/returned_rows.h"
@@ -166,7 +166,7 @@ class WriteOperator : public Operator {
   std::vector<sql::Batch> kept_;        // for it: what the source gave
   std::size_t kept_rows_ = 0;
   std::unique_ptr<JournaledUnit> journaled_;
-  std::optional<UnitsInFlight> ahead_;  // of the commit
+  std::optional<UnseenRows> unseen_;  // of what is ahead of the commit
   std::size_t written_rows_ = 0;  // in chunks
   std::size_t checked_rows_ = 0;
   bool applied_ = false;

@@ -720,30 +720,33 @@ end
 -- Rows come to keys that a field of theirs, an integer, gives them, and into their zset: so many fields that they lose, then the old keys.
 -- Finds 'null' and 'odd' of a field, 'twice' and 'strange' of a key that another row or another program has.
 --#check
-local from, keys = $first + $width, {}
+local from, keys, rows = $first + $width, {}, {}
 for i = from, $last do
   local value = call('HGET', argv[i], $field)
   if not value and call('EXISTS', argv[i]) == 1 then return {'stop', p, 'null'} end
   if value and not is_integer(value, 20) then return {'stop', p, 'odd', value} end
-  if value and relocated[value] then return {'stop', p, 'twice', value} end
+  if value and rows[value] then return {'stop', p, 'twice', value} end
   if value then
-    relocated[value] = argv[i]
+    rows[value] = true
     keys[#keys + 1] = $prefix .. value
+    relocated[#relocated + 1] = value
+    relocated[#relocated + 1] = argv[i]
   end
 end
 local taken = 0
 each_piece(1, #keys, function(first, last) taken = taken + call('EXISTS', unpack(keys, first, last)) end)  -- bounded: a piece
 if taken > 0 then
   for i = 1, #keys do
-    local value = string.sub(keys[i], #$prefix + 1)
+    local value = relocated[2 * i - 1]
     local what = call('ZSCORE', $zset, value) and 'twice' or 'strange'
     if call('EXISTS', keys[i]) == 1 then return {'stop', p, what, value} end
   end
 end
 --#apply
 local scores, prefix, width, from = {}, $prefix, $width + 0, $first
-for value, row in pairs(relocated) do
-  call('COPY', row, prefix .. value)
+for i = 1, #relocated, 2 do
+  local value = relocated[i]
+  call('COPY', relocated[i + 1], prefix .. value)
   if width > 0 then call('HDEL', prefix .. value, unpack(argv, from, from + width - 1)) end  -- bounded: the columns of a table
   scores[#scores + 1] = value
   scores[#scores + 1] = value
