@@ -24,23 +24,21 @@ struct UnitsInFlight::State {
     bool is_done = false;
     WriteStatus status = WriteStatus::kApplied;
     std::exception_ptr failure;
-    ExecutionCounters counters;
   };
 
-  State(asio::any_io_executor on, RedisClient& redis, Check looks, ExecutionCounters* counts)
-      : executor(std::move(on)), client(redis), check(std::move(looks)), counters(counts), finished(executor) {}
+  State(asio::any_io_executor on, RedisClient& redis, Check looks)
+      : executor(std::move(on)), client(redis), check(std::move(looks)), finished(executor) {}
 
   asio::any_io_executor executor;
   RedisClient& client;
   Check check;
-  ExecutionCounters* counters;
   std::deque<std::shared_ptr<Sent>> units;
   std::size_t running = 0;
   asio::steady_timer finished;  // wakes waiters for a unit
 
   static asio::awaitable<void> run(std::shared_ptr<State> self, std::shared_ptr<Sent> sent) {
     try {
-      sent->status = co_await sent->unit->execute(self->client, &sent->counters);
+      sent->status = co_await sent->unit->execute(self->client);
     } catch (...) {
       sent->failure = std::current_exception();
     }
@@ -60,14 +58,13 @@ struct UnitsInFlight::State {
   }
 };
 
-UnitsInFlight::UnitsInFlight(asio::any_io_executor executor, RedisClient& client, Check check, ExecutionCounters* counters)
-    : state_(std::make_shared<State>(std::move(executor), client, std::move(check), counters)) {}
+UnitsInFlight::UnitsInFlight(asio::any_io_executor executor, RedisClient& client, Check check)
+    : state_(std::make_shared<State>(std::move(executor), client, std::move(check))) {}
 
 asio::awaitable<void> UnitsInFlight::finish_first() {
   while (!state_->units.front()->is_done) co_await state_->wait_for_a_unit();
   const std::shared_ptr<State::Sent> sent = std::move(state_->units.front());
   state_->units.pop_front();
-  if (state_->counters != nullptr) *state_->counters += sent->counters;
   if (sent->failure) std::rethrow_exception(sent->failure);
   state_->check(*sent->unit, sent->status);
   if (sent->written) sent->written(*sent->unit);

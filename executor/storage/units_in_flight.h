@@ -19,8 +19,7 @@ class UnitsInFlight {
   /// Is called once its unit is in Redis; may be empty.
   using Written = std::function<void(const WriteUnit&)>;
 
-  /// `counters` may be null; it outlives this.
-  UnitsInFlight(asio::any_io_executor executor, RedisClient& client, Check check, ExecutionCounters* counters = nullptr);
+  UnitsInFlight(asio::any_io_executor executor, RedisClient& client, Check check);
 
   /// Sends a unit. Throws for a unit before: RowError 23505, what Redis says, and what the check throws.
   asio::awaitable<void> write(std::shared_ptr<WriteUnit> unit, Written written);
