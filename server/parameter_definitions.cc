@@ -364,6 +364,7 @@ constexpr ParameterDefinition kParameters[] = {
      "Sets where new tables of a Redis Cluster go: to the bucket of the definitions, or to that with the fewest tables.",
      {.choices = "together,balanced"}},
     {"redquel.progress", kBoolean, kUser, "off", "Reports the progress of scans of the keyspace each second."},
+    {"redquel.show_program", kBoolean, kUser, "off", "Sends the programs by which a statement changes Redis as notices."},
     {"redquel.use_views", kBoolean, kUser, "on", "Answers queries from materialized views WITH (maintained) that have their rows.", {.apply = apply_use_views}},
     {"role", kString, kUser, "none", "Sets the current role.", {.hidden = true, .check = check_role}},
     {"row_security", kBoolean, kUser, "on", "Enable row security.", {.apply = apply_row_security}},

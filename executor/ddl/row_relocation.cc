@@ -4,12 +4,12 @@
 
 #include <algorithm>
 
-#include "executor/redis/redis_error.h"
 #include "executor/scripts/scripts.h"
 #include "executor/storage/constraint_errors.h"
 #include "executor/storage/row_image.h"
 #include "executor/storage/stored_text.h"
 #include "executor/storage/table_walk.h"
+#include "executor/storage/write_program.h"
 #include "sql/error.h"
 #include "sql/sqlstate.h"
 
@@ -78,26 +78,29 @@ asio::awaitable<bool> may_stay(DdlContext& context, TablePtr before, TablePtr af
 asio::awaitable<void> relocate_rows(DdlContext& context, TablePtr before, TablePtr after, sql::ProgressReport& progress) {
   const sql::TableKeys old_keys(*before), new_keys(*after);
   const sql::ColumnDef& key = *after->find_column(after->primary_key[0]);
-  std::vector<std::string> arguments{before->find_column(key.number)->field, after->prefix + ":"};
+  const std::string& field = before->find_column(key.number)->field;
+  const std::string zset = new_keys.all_rows(), prefix = after->prefix + ":";
   const std::vector<std::string> lost = lost_fields(before, after).value();
-  arguments.insert(arguments.end(), lost.begin(), lost.end());
   TableWalk walk(before, kRelocatedRows);
   while (true) {
     const std::vector<std::string> members = co_await walk.next_members(context.bulk);
     if (members.empty()) co_return;
-    std::vector<std::string> keys{new_keys.all_rows()};
-    for (const std::string& member : members) keys.push_back(old_keys.row_of_member(member));
-    RepliesPtr replies = co_await run_script(context.bulk, kRelocateRowsScript, keys, arguments);
-    const std::span<const Reply> answer = replies->array(0);
-    if (answer.empty() || !answer[0].is_text()) throw unexpected_reply("EVALSHA", "a result of the script that copies rows");
-    if (answer[0].text == "copied") {
+    WriteProgram program;
+    std::vector<std::string_view> words(lost.begin(), lost.end());
+    for (const std::string& member : members) words.push_back(program.store(old_keys.row_of_member(member)));
+    program.add(StepKind::kRelocate, {zset, field, prefix, program.store(std::to_string(lost.size()))}, words);
+    const RepliesPtr replies = co_await run_program(context.bulk, kWriteManyScript, program, after->tag());
+    const std::span<const Reply> reply = replies->array(0);
+    if (!reply.empty() && reply[0].text == "applied") {
       progress.add_rows(members.size());
       continue;
     }
-    if (answer[0].text == "null") throw column_contains_nulls(*after, key);
-    const std::vector<sql::Datum> values{parse_stored_text(key.type, answer[1].text)};  // throws 22P02 for what is no integer
-    if (answer[0].text == "strange") throw strange_row_key(*after, new_keys.row(values));
-    if (answer[0].text == "twice") {
+    const std::vector<std::string> found = stop_of(program, reply).found;
+    const std::string& what = found.at(0);
+    if (what == "null") throw column_contains_nulls(*after, key);
+    const std::vector<sql::Datum> values{parse_stored_text(key.type, found.at(1))};  // throws 22P02 for what is no integer
+    if (what == "strange") throw strange_row_key(*after, new_keys.row(values));
+    if (what == "twice") {
       throw duplicate_in_new_index(*after, after->primary_key_index.name, after->primary_key, values, context.session.settings);
     }
     throw SqlError(sqlstate::kDataCorrupted, fmt::format("a row of table \"{}\" holds {} in another spelling", after->name, key.name));

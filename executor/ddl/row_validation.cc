@@ -11,6 +11,7 @@
 #include "executor/storage/constraint_errors.h"
 #include "executor/storage/row_image.h"
 #include "executor/storage/table_walk.h"
+#include "executor/storage/write_program.h"
 #include "executor/transaction/transaction.h"
 #include "parser/parse.h"
 #include "planner/bind/bind_expression.h"
@@ -124,18 +125,19 @@ asio::awaitable<void> store_keys(DdlContext& context, std::shared_ptr<const sql:
     std::optional<sql::Batch> page = co_await walk.next(context.bulk);
     if (!page) co_return;
     Words words;
-    std::vector<std::string_view> keys, arguments;
+    CommandBatch calls;
     for (const auto& row : decode_rows(*page)) {
       const RowImage image = encoder.encode(row, words);
-      keys.push_back(image.key);
-      arguments.push_back(words.number(2 * key_positions.size()));
-      for (std::size_t position : key_positions) {
-        arguments.push_back(*encoder.field(position));
-        arguments.push_back(words[image.texts + position]);
-      }
+      std::vector<std::string_view> fields;
+      for (const std::size_t position : key_positions) fields.insert(fields.end(), {*encoder.field(position), words[image.texts + position]});
+      WriteProgram program;
+      program.add(StepKind::kParent, {image.key});  // a row that is gone does not come back
+      program.add(StepKind::kHset, {image.key}, fields);
+      append_program(calls, kWriteScript, program, table->tag());
     }
-    if (keys.empty()) continue;
-    RepliesPtr replies = co_await run_script(context.bulk, kStoreKeysScript, keys, arguments);
+    if (calls.size() == 0) continue;
+    std::vector<const Script*> scripts{&kWriteScript};
+    const RepliesPtr replies = co_await run_scripts(context.bulk, std::move(scripts), std::move(calls));
     replies->or_throw();
   }
 }

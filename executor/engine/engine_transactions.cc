@@ -104,6 +104,9 @@ asio::awaitable<void> RedisEngine::commit_transaction(std::shared_ptr<Transactio
   WriteOptions options;
   options.max_rows = std::numeric_limits<std::size_t>::max();
   options.settings = session.settings;
+  if (session.notice && session.show && session.show("redquel.show_program") == "on") {
+    options.show_program = [notice = session.notice](const WriteProgram& program) { notice("NOTICE", program_notice(program)); };
+  }
   SentCommit commit{.token = commit_slots_.take(), .generation = shared_.generation(), .first_write = next_commit()};
   options.token = commit.token;
   std::exception_ptr failure;

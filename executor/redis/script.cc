@@ -13,7 +13,7 @@ namespace {
 /// Scripts whose effects a client is told of as committed, in order.
 constexpr std::string_view kCommits[] = {
     "commit_catalog", "commit_roles", "create_database", "create_first_role", "exclusive_tables", "fence_commit", "fence_prepared", "guard_write",
-    "prepare_commit", "relocate_rows", "rename_database", "store_keys", "write", "write_many",
+    "prepare_commit", "rename_database", "write", "write_many",
 };
 static_assert(std::ranges::is_sorted(kCommits));
 

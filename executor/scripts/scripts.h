@@ -59,12 +59,9 @@ extern const Script kFinishRemovalScript;
 extern const Script kForeignTablesScript;
 extern const Script kForgetCounterScript;
 extern const Script kPrefixesOfDatabaseScript;
-extern const Script kRelocateRowsScript;
 extern const Script kRenameDatabaseScript;
 extern const Script kReplaceVersionScript;
-extern const Script kRepairRowScript;
 extern const Script kReserveOidsScript;
-extern const Script kStoreKeysScript;
 extern const Script kUnlinkRemovedScript;
 extern const Script kUnlinkRowsScript;
 

@@ -7,7 +7,7 @@
 -- Changes: what the effects say; locks. The time to live of the own lease.
 -- Holds Redis: about 20 µs a row: at most redquel.max_write_rows rows (100,000), 2,000 in a journaled unit; programs that only verify look
 --   at 4,000 things.
---#steps many definitions rows
+--#steps many definitions rows mend
 --#include "executor/scripts/shared/many_rows.lua"
 --#include "executor/scripts/shared/catalog_change.lua"
 local change_catalog

@@ -15,10 +15,11 @@
 #include "executor/scripts/scripts.h"
 #include "executor/storage/constraint_errors.h"
 #include "executor/storage/index_checker.h"
-#include "executor/storage/repair_step.h"
 #include "executor/storage/row_expiry.h"
 #include "executor/storage/row_image.h"
 #include "executor/storage/stored_row.h"
+#include "executor/storage/write_encoding.h"
+#include "executor/storage/write_program.h"
 #include "sql/catalog/buckets.h"
 #include "sql/catalog/row_fields.h"
 #include "sql/catalog/spread_table.h"
@@ -40,14 +41,6 @@ constexpr int kFruitlessPasses = 10;
 /// Rows that a repair names.
 constexpr std::size_t kMostWarnings = 20;
 
-/// Returns the step that adds an element of a row.
-RepairStep addition(const sql::StructureElement& element, std::string_view member) {
-  const std::string key(element.key), name(element.name);
-  if (element.form == &sql::kSetForm) return {"sadd", key, name, "", ""};
-  if (element.form == &sql::kZsetForm) return {"zadd", key, name, std::string(element.value), ""};
-  return {"own", key, name, std::string(member), std::string(1, '\0')};
-}
-
 /// A row as it was read for a repair.
 struct ReadRow {
   std::string key;              // of its hash; empty: no row can be called so
@@ -62,10 +55,35 @@ struct ReadRow {
 using AskedMember = std::pair<bool, std::string>;
 using ReadRows = std::map<AskedMember, ReadRow>;
 
-/// The steps of one difference, and the rows that must still be as they were read.
+/// The repair of one difference: the rows that must still be as they were read, effects, and the types of the keys.
 struct Mending {
   std::vector<const ReadRow*> rows;
-  std::vector<RepairStep> steps;
+  std::map<std::string, std::string> types;
+  WriteProgram effects;
+
+  bool empty() const { return types.empty(); }
+
+  /// Adds a step on a key of the type.
+  void add(std::string_view type, StepKind kind, std::string_view key, std::initializer_list<std::string_view> words) {
+    types.insert_or_assign(std::string(key), std::string(type));
+    std::vector<std::string_view> stored{effects.store(key)};
+    for (const std::string_view word : words) stored.push_back(effects.store(word));
+    const std::size_t fixed = step_info(kind).fixed_words();
+    effects.add(kind, std::span(stored).first(fixed), std::span(stored).subspan(fixed));
+  }
+
+  /// Takes a value off the list of values unless its set has members.
+  void take_off_list(std::string_view values, std::string_view value, std::string_view set) {
+    types.insert_or_assign(std::string(values), "set");
+    effects.add(StepKind::kEmptied, {effects.store(set), effects.store(values), effects.store(value)});
+  }
+
+  /// Adds an element of a row.
+  void add_element(const sql::StructureElement& element, std::string_view member) {
+    if (element.form == &sql::kSetForm) add("set", StepKind::kMemberAdd, element.key, {element.name});
+    else if (element.form == &sql::kZsetForm) add("zset", StepKind::kScoreAdd, element.key, {element.value, element.name});
+    else add("hash", StepKind::kAdopt, element.key, {element.name, member, kNobody});
+  }
 };
 
 class IndexRepair {
@@ -154,17 +172,32 @@ class IndexRepair {
     std::set<AskedMember> members;
     for (const IndexDifference& difference : differences) add_members(difference, members);
     const ReadRows rows = co_await read_rows(std::move(members));
-    CommandBatch calls;
+    std::vector<Mending> mendings;
+    std::map<std::string, std::map<std::string, std::set<std::string>>> keys;  // by tag and type
     for (const IndexDifference& difference : differences) {
-      const Mending mending = mend(difference, rows);
-      if (mending.steps.empty()) continue;
+      Mending mending = mend(difference, rows);
+      if (mending.empty()) continue;
       ++found_;
       last_key_ = difference.key;
-      append_call(mending, calls);
+      for (const auto& [key, type] : mending.types) keys[std::string(sql::tag_of(key))][type].insert(key);
+      if (!mending.effects.empty()) mendings.push_back(std::move(mending));
     }
-    std::vector<const Script*> scripts{&kRepairRowScript};
+    if (keys.empty()) co_return;
+    CommandBatch calls;
+    for (const auto& [tag, types] : keys) {
+      WriteProgram program;
+      for (const auto& [type, of_type] : types) {
+        const std::vector<std::string_view> words(of_type.begin(), of_type.end());
+        program.add(StepKind::kRetypes, {type}, words);
+      }
+      append_program(calls, kWriteManyScript, program, tag);
+    }
+    for (const Mending& mending : mendings) append_call(mending, calls);
+    std::vector<const Script*> scripts{&kWriteManyScript};
     const RepliesPtr done = co_await run_scripts(client_, std::move(scripts), std::move(calls));
-    done->or_throw();
+    for (std::size_t index = 0; index < done->size(); ++index) {
+      if (!is_wrong_type((*done)[index])) done->checked(index);  // the next pass finds a key that has got another type meanwhile
+    }
   }
 
   /// Adds the rows that a repair looks at.
@@ -225,34 +258,37 @@ class IndexRepair {
   }
 
   void append_call(const Mending& mending, CommandBatch& calls) const {
-    std::vector<std::string> keys, arguments{std::to_string(mending.rows.size())};
+    WriteProgram program;
+    std::vector<std::string_view> words;
     for (const ReadRow* row : mending.rows) {
-      keys.push_back(row->key);
-      arguments.push_back(row->is_overwritten ? "-1" : std::to_string(fields_.size()));
-      if (row->is_overwritten) continue;
-      arguments.insert(arguments.end(), fields_.begin(), fields_.end());
-      arguments.insert(arguments.end(), row->values.begin(), row->values.end());
+      if (row->is_overwritten) program.add(StepKind::kNoHash, {row->key});
+      if (row->is_overwritten || fields_.empty()) continue;
+      words.assign(fields_.begin(), fields_.end());
+      words.insert(words.end(), row->values.begin(), row->values.end());
+      program.add(StepKind::kRow, {row->key}, words);
     }
-    for (const RepairStep& step : mending.steps) append_step(step, keys, arguments);
-    kRepairRowScript.append_call(calls, keys, arguments);
+    program.append(mending.effects, StepInfo::Phase::kEffect);
+    append_program(calls, kWriteManyScript, program, sql::tag_of(mending.types.begin()->first));
   }
 
   /// Returns what repairs the difference. No steps: it is to stay.
   Mending mend(const IndexDifference& difference, const ReadRows& rows) {
     Mending mending;
     if (difference.structure == "counter") {
-      mending.steps.push_back({"count", difference.key, difference.expected.value_or(""), "", ""});
+      mending.add("string", StepKind::kRaise, difference.key, {difference.expected.value_or("")});
     } else if (difference.is_whole_key) {
-      mending.steps.push_back({"type", difference.key, type_of(difference.structure), "", ""});
+      mending.types.emplace(difference.key, type_of(difference.structure));
     } else if (difference.structure == "values" && !difference.expected) {
-      mending.steps.push_back({"unlist", difference.key, difference.id, set_of_value(difference), ""});
+      const std::string set = set_of_value(difference);
+      if (set.empty()) mending.add("set", StepKind::kMemberRemove, difference.key, {difference.id});
+      else mending.take_off_list(difference.key, difference.id, set);
     } else if (difference.structure == "unique") {
       mend_unique(difference, rows, mending);
     } else {
       const ReadRow& row =
           rows.at({false, difference.structure == "values" ? difference.element.value_or("") : difference.id});
       if (!row.is_readable) return mending;
-      append_removal(difference, mending.steps);
+      append_removal(difference, mending);
       append_row(row, mending);
     }
     return mending;
@@ -280,35 +316,34 @@ class IndexRepair {
   }
 
   /// Adds the removal of an entry that is wrong. What is right about it comes back with the row's entries.
-  static void append_removal(const IndexDifference& difference, std::vector<RepairStep>& steps) {
+  static void append_removal(const IndexDifference& difference, Mending& mending) {
     if (!difference.stored || !difference.element) return;
     if (difference.structure == "values") return;
-    const bool is_of_set = type_of(difference.structure) == sql::kSetForm.type;
-    steps.push_back({is_of_set ? "srem" : "zrem", difference.key, *difference.element, "", ""});
+    const std::string type = type_of(difference.structure);
+    mending.add(type, type == sql::kSetForm.type ? StepKind::kMemberRemove : StepKind::kScoreRemove, difference.key, {*difference.element});
   }
 
   /// Adds the row, as it was read, and all of its entries beside it.
   void append_row(const ReadRow& row, Mending& mending) const {
     if (!row.key.empty()) mending.rows.push_back(&row);
-    if (row.row) append_entries(*row.row, mending.steps);
+    if (row.row) append_entries(*row.row, mending);
   }
 
-  void append_entries(const std::vector<sql::Datum>& row, std::vector<RepairStep>& steps) const {
+  void append_entries(const std::vector<sql::Datum>& row, Mending& mending) const {
     Words words;
     const RowImage image = encoder_.encode(row, words);
     const std::string member(image.member);
-    steps.push_back({"zadd", encoder_.all_rows(), member, std::string(image.score), ""});
+    mending.add("zset", StepKind::kScoreAdd, encoder_.all_rows(), {image.score, member});
     for (std::size_t number = 0; number < encoder_.structures().size(); ++number) {
       const auto& structure = encoder_.structures()[number];
       const auto entry = RowEncoder::entry(words, image, number);
       if (is_null(entry.first) || RowEncoder::lies_by_value(structure)) continue;
-      for (const sql::StructureElement& element : RowEncoder::elements(structure, image, entry))
-        steps.push_back(addition(element, member));
+      for (const sql::StructureElement& element : RowEncoder::elements(structure, image, entry)) mending.add_element(element, member);
     }
     if (table_->rows_expire()) {
-      steps.push_back({"list", encoder_.keys().entries(), member, row_entries(encoder_, image, words, true), ""});
-      steps.push_back({"zadd", encoder_.keys().expiries(), member, "0", ""});  // the sweeper sees when it is due
-      steps.push_back({"sadd", std::string(table_->tag()).append(sql::kExpiringKey), table_->prefix, "", ""});
+      mending.add("hash", StepKind::kHset, encoder_.keys().entries(), {member, row_entries(encoder_, image, words, true)});
+      mending.add("zset", StepKind::kScoreAdd, encoder_.keys().expiries(), {"0", member});  // the sweeper sees when it is due
+      mending.add("set", StepKind::kMemberAdd, std::string(table_->tag()).append(sql::kExpiringKey), {table_->prefix});
     }
   }
 
@@ -330,14 +365,14 @@ class IndexRepair {
     }
     if (is_claimed) {
       const std::string before = difference.stored.value_or(std::string(1, '\0'));
-      mending.steps.push_back({"own", difference.key, difference.id, *difference.expected, before});
+      mending.add("hash", StepKind::kAdopt, difference.key, {difference.id, *difference.expected, before});
     } else if (owner != nullptr && claimed_.contains(value)) {
       return;  // a row has the value, and takes the entry over
     } else if (owner != nullptr && !is_beside && keeps_values_) {
       is_kept_ = true;
       return;
     } else if (owner != nullptr && !has_value(*owner, difference)) {
-      mending.steps.push_back({"hdel", difference.key, difference.id, *difference.stored, ""});
+      mending.add("hash", StepKind::kRelease, difference.key, {difference.id, *difference.stored});
     }
     if (!is_beside) return;
     if (owner != nullptr) append_row(*owner, mending);

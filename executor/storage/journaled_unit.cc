@@ -4,25 +4,19 @@
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
-#include <boost/asio/redirect_error.hpp>
-#include <boost/asio/steady_timer.hpp>
 #include <boost/asio/this_coro.hpp>
-#include <boost/asio/use_awaitable.hpp>
-#include <deque>
 
 #include "executor/redis/unreplicated_commits.h"
 #include "executor/runtime/lease_keeper.h"
 #include "executor/runtime/random_version.h"
 #include "executor/storage/journal.h"
+#include "executor/storage/units_in_flight.h"
 #include "executor/storage/write_conflict.h"
 #include "sql/sqlstate.h"
 
 namespace redquel::executor {
 
 namespace {
-
-/// Chunks on their way: one that Redis works on, one that waits there, one that is being made.
-constexpr std::size_t kChunksInFlight = 2;
 
 /// A commit whose answer got lost is asked for again so often: it is the same, however often it arrives.
 constexpr int kCommitAttempts = 10;
@@ -40,16 +34,12 @@ sql::SqlError unknown_outcome() {
 }  // namespace
 
 struct JournaledUnit::State : std::enable_shared_from_this<JournaledUnit::State> {
-  struct Chunk {
-    std::shared_ptr<WriteUnit> unit;
-    Applied applied;
-    bool done = false;
-    WriteStatus status = WriteStatus::kApplied;
-    std::exception_ptr failure;
-  };
-
   State(asio::any_io_executor on, RedisClient& redis, int of)
-      : executor(std::move(on)), client(redis), database(of), unit(random_version()), finished(executor) {}
+      : executor(std::move(on)),
+        client(redis),
+        database(of),
+        unit(random_version()),
+        chunks(executor, redis, [this](const WriteUnit& chunk, WriteStatus status) { check(chunk, status); }) {}
 
   asio::any_io_executor executor;
   RedisClient& client;
@@ -61,20 +51,7 @@ struct JournaledUnit::State : std::enable_shared_from_this<JournaledUnit::State>
   std::uint64_t generation = 0;  // of Redis: after a restart chunks may be lost
   Clock::time_point begun;
   std::vector<std::unique_ptr<KeptLease>> leases;  // in each bucket
-  std::deque<std::shared_ptr<Chunk>> chunks;
-  std::size_t running = 0;
-  asio::steady_timer finished;  // wakes waiters for a chunk
-
-  static asio::awaitable<void> run(std::shared_ptr<State> self, std::shared_ptr<Chunk> chunk) {
-    try {
-      chunk->status = co_await chunk->unit->execute(self->client);
-    } catch (...) {
-      chunk->failure = std::current_exception();
-    }
-    chunk->done = true;
-    --self->running;
-    self->finished.cancel();
-  }
+  UnitsInFlight chunks;
 
   void keep_leases() {
     for (const auto& [bucket, own] : by_bucket(tables)) leases.push_back(keep_exclusive(database, unit, unit, own.front()));
@@ -88,27 +65,13 @@ struct JournaledUnit::State : std::enable_shared_from_this<JournaledUnit::State>
     return std::max(begun, oldest);
   }
 
-  asio::awaitable<void> wait_for_a_chunk() {
-    finished.expires_after(std::chrono::hours(1));
-    boost::system::error_code woken;
-    co_await finished.async_wait(asio::redirect_error(asio::use_awaitable, woken));
-    // A cancelled statement ends here; a chunk that is done has woken us.
-    if ((co_await asio::this_coro::cancellation_state).cancelled() != asio::cancellation_type::none) {
-      throw boost::system::system_error(asio::error::operation_aborted);
-    }
-  }
-
-  void take_front() {
-    const std::shared_ptr<Chunk> chunk = std::move(chunks.front());
-    chunks.pop_front();
-    if (chunk->failure) std::rethrow_exception(chunk->failure);
-    if (chunk->status == WriteStatus::kStale || client.generation() != generation) throw lost_tables();
-    if (chunk->status == WriteStatus::kConflict) throw WriteConflict{};
-    if (chunk->status == WriteStatus::kLocked) throw LockedByOther{chunk->unit->blocker()};
-    if (chunk->status == WriteStatus::kLostLock) {
+  void check(const WriteUnit& chunk, WriteStatus status) const {
+    if (status == WriteStatus::kStale || client.generation() != generation) throw lost_tables();
+    if (status == WriteStatus::kConflict) throw WriteConflict{};
+    if (status == WriteStatus::kLocked) throw LockedByOther{chunk.blocker()};
+    if (status == WriteStatus::kLostLock) {
       throw sql::SqlError(sqlstate::kSerializationFailure, "could not serialize access: a lock was lost");
     }
-    if (chunk->applied) chunk->applied(*chunk->unit);
   }
 
   void stop() {
@@ -117,8 +80,7 @@ struct JournaledUnit::State : std::enable_shared_from_this<JournaledUnit::State>
   }
 
   static asio::awaitable<void> undo(std::shared_ptr<State> self) {
-    while (self->running > 0) co_await self->wait_for_a_chunk();
-    self->chunks.clear();
+    co_await self->chunks.settle();
     if (!self->active) co_return;
     for (const auto& [bucket, tables] : by_bucket(self->tables)) {
       const bool owned = co_await undo_journal(self->client, tables.front(), self->unit, self->unit);
@@ -192,31 +154,11 @@ asio::awaitable<bool> JournaledUnit::begin(std::vector<TablePtr> tables, LockDea
   co_return true;
 }
 
-asio::awaitable<void> JournaledUnit::write(std::shared_ptr<WriteUnit> unit, Applied applied) {
-  while (state_->chunks.size() >= kChunksInFlight) {
-    if (state_->chunks.front()->done) {
-      state_->take_front();
-    } else {
-      co_await state_->wait_for_a_chunk();
-    }
-  }
-  auto chunk = std::make_shared<State::Chunk>();
-  chunk->unit = std::move(unit);
-  chunk->applied = std::move(applied);
-  state_->chunks.push_back(chunk);
-  ++state_->running;
-  asio::co_spawn(state_->executor, State::run(state_, chunk), asio::detached);
+asio::awaitable<void> JournaledUnit::write(std::shared_ptr<WriteUnit> unit, UnitsInFlight::Written applied) {
+  return state_->chunks.write(std::move(unit), std::move(applied));
 }
 
-asio::awaitable<void> JournaledUnit::flush() {
-  while (!state_->chunks.empty()) {
-    if (state_->chunks.front()->done) {
-      state_->take_front();
-    } else {
-      co_await state_->wait_for_a_chunk();
-    }
-  }
-}
+asio::awaitable<void> JournaledUnit::flush() { return state_->chunks.flush(); }
 
 asio::awaitable<void> JournaledUnit::commit() {
   co_await flush();

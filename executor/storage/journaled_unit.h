@@ -9,6 +9,7 @@
 
 #include "executor/redis/client.h"
 #include "executor/storage/exclusive_tables.h"
+#include "executor/storage/units_in_flight.h"
 #include "executor/storage/write_unit.h"
 
 namespace redquel::executor {
@@ -38,8 +39,7 @@ class JournaledUnit {
   JournalStep step(std::string_view tag) const;
   /// Sends a chunk; `applied` is called once it is in Redis, in the order of the calls. Several chunks are on their way at a time; waits
   /// while they are many. Throws for a chunk before: RowError 23505 and what Redis says; WriteConflict; LockedByOther; 40001 for lost tables and locks.
-  using Applied = std::function<void(const WriteUnit&)>;
-  asio::awaitable<void> write(std::shared_ptr<WriteUnit> chunk, Applied applied);
+  asio::awaitable<void> write(std::shared_ptr<WriteUnit> chunk, UnitsInFlight::Written applied);
   /// All chunks are in Redis. Throws as `write`.
   asio::awaitable<void> flush();
 

@@ -141,9 +141,8 @@ void MappedUnit::append_writes(MappedWriteCall& call, int database) const {
 
 namespace {
 
-/// `keys`: one for the way to a slot of a cluster.
-asio::awaitable<MappedWriteResult> run_program(RedisClient& redis, std::vector<std::string> keys, WriteProgram program, ExecutionCounters* counters) {
-  const RepliesPtr written = co_await run_script(redis, kWriteScript, keys, program.words(), counters);
+asio::awaitable<MappedWriteResult> write_in(std::string tag, RedisClient& redis, WriteProgram program, ExecutionCounters* counters) {
+  const RepliesPtr written = co_await run_program(redis, kWriteScript, program, tag, counters);
   const std::span<const Reply> answer = written->array(0);
   const bool is_applied = !answer.empty() && answer[0].text == "applied";
   if (!is_applied) co_return stopped_mapped_write(program, answer);
@@ -152,12 +151,12 @@ asio::awaitable<MappedWriteResult> run_program(RedisClient& redis, std::vector<s
 
 /// The rows lie in one slot of a cluster. The version, the locks, and the notes of rows that structures may lack are in the home bucket.
 asio::awaitable<MappedWriteResult> write_in_slot(RedisClient& redis, MappedWriteCall call, ExecutionCounters* counters) {
-  std::vector<std::string> keys(1, sql::home_key(sql::kVersionsKey));
-  const MappedWriteResult guarded = co_await run_program(redis, keys, call.guard(), counters);
+  std::string tag(sql::home_tag());
+  const MappedWriteResult guarded = co_await write_in(std::move(tag), redis, call.guard(), counters);
   if (guarded.status != WriteStatus::kApplied) co_return guarded;
   if (call.place()) {
-    keys[0] = sql::slot_tag(call.place()->slot).append(sql::kNoKey);
-    const MappedWriteResult written = co_await run_program(redis, keys, call.guarded(false), counters);
+    tag = sql::slot_tag(call.place()->slot);
+    const MappedWriteResult written = co_await write_in(std::move(tag), redis, call.guarded(false), counters);
     if (written.status != WriteStatus::kApplied) co_return written;
   }
   CommandBatch sequel;
@@ -171,8 +170,8 @@ asio::awaitable<MappedWriteResult> write_in_slot(RedisClient& redis, MappedWrite
 asio::awaitable<MappedWriteResult> write_mapped(RedisClient& redis, MappedWriteCall call, ExecutionCounters* counters) {
   if (call.empty()) co_return MappedWriteResult{WriteStatus::kApplied, {}};
   if (sql::uses_cluster()) co_return co_await write_in_slot(redis, std::move(call), counters);
-  std::vector<std::string> no_keys;
-  co_return co_await run_program(redis, std::move(no_keys), call.program(), counters);
+  std::string no_tag;
+  co_return co_await write_in(std::move(no_tag), redis, call.program(), counters);
 }
 
 namespace {
@@ -228,8 +227,8 @@ asio::awaitable<MappedWriteResult> write_mapped_as(RedisUserPtr user, int databa
     if (written.is_error()) throw redis_error(written.text, kWriteScript.command());
     const std::span<const Reply> answer = written.children();
     if (!answer.empty() && answer[0].text == "own") {
-      std::vector<std::string> no_keys;
-      co_return co_await run_program(user->shared(database), std::move(no_keys), call.program(true), counters);
+      std::string no_tag;
+      co_return co_await write_in(std::move(no_tag), user->shared(database), call.program(true), counters);
     }
     if (answer.empty() || answer[0].text != "applied") co_return stopped_mapped_write(call.guarded(true), answer);
     CommandBatch sequel;

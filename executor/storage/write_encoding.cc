@@ -70,9 +70,14 @@ void WriteEncoding::take_children(Call& done, Call& call, std::size_t left) cons
   call.is_last = call.is_last && last == children_parts_.size();
 }
 
-void WriteEncoding::divide() {
+void WriteEncoding::finish_groups() {
   group_entries();
+  std::ranges::stable_sort(unique_additions_, {}, &Argument::key);
   divide_children();
+}
+
+void WriteEncoding::divide() {
+  finish_groups();
   Call done;  // how far the calls have come
   do {
     Call call;
@@ -218,7 +223,6 @@ void WriteEncoding::group_entries() {
     if (!is_announced) set_additions_.push_back({values, entry.value, {}});
   }
   entries_.clear();
-  std::ranges::stable_sort(unique_additions_, {}, &Argument::key);
 }
 
 /// By table, fate and shape, so that the fields' names are said once per group.

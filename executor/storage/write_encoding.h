@@ -52,8 +52,6 @@ class WriteEncoding {
   const std::optional<WriteUnit::Violation>& local_violation() const { return local_violation_; }
   /// The unit as a program of write.lua; nullopt where it has many rows or needs more than its steps can say. Call it before divide().
   std::optional<WriteProgram> program();
-  /// Returns a call of write.lua that runs the program in the unit's bucket.
-  CommandBatch call(const WriteProgram& program) const { return call(kWriteScript, program); }
   /// Makes the program that prepares the unit in one of the buckets of a commit, whose name a step `unprepared` in front of it says. decode(0, …)
   /// reads its answer. `reads`: that must stay as they are; `definitions`: that change with the rows (scripts/shared/definitions.lua).
   std::span<const std::string_view> prepare(const ReadChecks& reads, const std::vector<std::string>& definitions);
@@ -61,7 +59,8 @@ class WriteEncoding {
   void divide();
   std::size_t calls() const { return calls_.size(); }
   const WriteProgram& program(std::size_t call) const { return calls_[call].program; }
-  CommandBatch command(std::size_t number) const { return call(kWriteManyScript, calls_[number].program); }
+  /// The tag of the bucket where the programs run.
+  std::string_view tag() const { return tag_; }
   /// Returns true if the insert yielded to an earlier one of this unit.
   bool was_skipped(std::size_t change) const { return skipped_here_[change]; }
 
@@ -122,7 +121,6 @@ class WriteEncoding {
 
   WriteAnswer stopped(const Call& call, std::span<const Reply> reply) const;
   WriteFinding finding(const Call& call, std::size_t place, std::size_t index, const Reply& detail) const;
-  CommandBatch call(const Script& script, const WriteProgram& program) const;
 
   // The effects of the changes (write_encoding.cc, write_encoding_uniques.cc, write_encoding_locks.cc).
   void release_old_entries();
@@ -131,6 +129,8 @@ class WriteEncoding {
   void collect_entries(std::size_t number);
   /// Groups the effects on structures by their keys.
   void group_entries();
+  /// Groups what is left, and orders what the steps of many rows look for.
+  void finish_groups();
   void order_old_rows();
   bool keeps_unique_values(const WriteUnit::Change& change) const;
   void collect_locks();

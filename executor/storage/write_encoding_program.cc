@@ -62,10 +62,7 @@ std::optional<WriteProgram> WriteEncoding::program() {
 
 std::span<const std::string_view> WriteEncoding::prepare(const ReadChecks& reads, const std::vector<std::string>& definitions) {
   const bool has_few = limit_ <= kAppliedRows && has_program();
-  if (!has_few) {
-    group_entries();
-    divide_children();
-  }
+  if (!has_few) finish_groups();
   Call& call = calls_.emplace_back();
   call.words_before = 1 + step_info(StepKind::kUnprepared).fixed_words();
   call.new_rows = {0, new_rows_.size()};
@@ -102,18 +99,8 @@ std::span<const std::string_view> WriteEncoding::prepare(const ReadChecks& reads
   else add_many_effects(call);
   const Word owner = unit_.options_.locks != nullptr ? Word(unit_.options_.locks->token) : Word("", 0);
   program.add(StepKind::kRecord, {owner, program.store(packed_words(program.effects()))});
+  if (unit_.options_.show_program) unit_.options_.show_program(program);
   return program.words();
-}
-
-CommandBatch WriteEncoding::call(const Script& script, const WriteProgram& program) const {
-  std::size_t bytes = 128;
-  for (const Word word : program.words()) bytes += word.size() + 8;
-  CommandBatch batch;
-  batch.reserve(bytes);
-  std::vector<Word> keys;  // in a cluster one, for the way to the bucket
-  if (sql::uses_cluster()) keys.push_back(own_key(sql::kVersionsKey));
-  script.append_call(batch, keys, program.words());
-  return batch;
 }
 
 /// Old rows, rows that are relied on, keys of new rows.

@@ -1,10 +1,15 @@
 #include "executor/storage/write_program.h"
 
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
 #include <charconv>
 #include <iterator>
 #include <stdexcept>
 
 #include "executor/redis/redis_error.h"
+#include "sql/catalog/stored_keys.h"
+#include "sql/sqlstate.h"
 
 namespace redquel::executor {
 
@@ -94,6 +99,11 @@ constexpr StepInfo kSteps[] = {
     {"room", Phase::kEffect, "key"},
     {"journal", Phase::kEffect, "key record"},
     {"unjournal", Phase::kEffect, "key"},
+    {"no_hash", Phase::kGuard, "key"},
+    {"retypes", Phase::kEffect, "type keys*"},
+    {"adopt", Phase::kEffect, "hash value member from"},
+    {"raise", Phase::kEffect, "counter least"},
+    {"relocate", Phase::kEffect, "zset field prefix width names_and_rows*"},
     {"definitions", Phase::kEffect, "key_count words*"},
     {"reading", Phase::kGuard, "locks*"},
     {"parts", Phase::kGuard, "words*"},
@@ -128,6 +138,28 @@ void WriteProgram::append(const WriteProgram& other, Phase phase) {
 
 std::span<const std::string_view> WriteProgram::effects() const { return words().subspan(first_effect_.value_or(words_.size())); }
 
+void append_program(CommandBatch& batch, const Script& script, const WriteProgram& program, std::string_view tag) {
+  if (spdlog::should_log(spdlog::level::trace)) {
+    std::string text = program_text(program.words());
+    std::ranges::replace(text, '\n', ';');
+    spdlog::trace("program of {}: {}", script.name(), text);
+  }
+  std::size_t bytes = batch.bytes().size() + 128;
+  for (const std::string_view word : program.words()) bytes += word.size() + 8;
+  batch.reserve(bytes);
+  std::vector<std::string> keys;  // in a cluster one, for the way to the bucket
+  if (sql::uses_cluster()) keys.push_back(std::string(tag).append(sql::kVersionsKey));
+  script.append_call(batch, keys, program.words());
+}
+
+asio::awaitable<RepliesPtr> run_program(RedisClient& client, const Script& script, const WriteProgram& program, std::string_view tag,
+                                        ExecutionCounters* counters) {
+  CommandBatch batch;
+  append_program(batch, script, program, tag);
+  std::vector<const Script*> scripts{&script};
+  co_return co_await run_scripts(client, std::move(scripts), std::move(batch), counters);
+}
+
 std::vector<ProgramStep> steps_of(std::span<const std::string_view> words) {
   std::vector<ProgramStep> steps;
   while (!words.empty()) {
@@ -160,6 +192,12 @@ ProgramStop stop_of(const WriteProgram& program, std::span<const Reply> answer, 
     }
   }
   throw unexpected_reply("EVALSHA", "an answer of the program");
+}
+
+sql::SqlError program_notice(const WriteProgram& program) {
+  std::string text = program_text(program.words());
+  if (!text.empty()) text.pop_back();
+  return sql::SqlError(sqlstate::kSuccessfulCompletion, "program of a write").detail(std::move(text));
 }
 
 std::string program_text(std::span<const std::string_view> words) {

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <boost/asio/awaitable.hpp>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <initializer_list>
 #include <optional>
 #include <span>
@@ -9,8 +11,9 @@
 #include <string_view>
 #include <vector>
 
-#include "executor/redis/reply.h"
+#include "executor/redis/script.h"
 #include "sql/column.h"
+#include "sql/error.h"
 
 namespace redquel::executor {
 
@@ -97,6 +100,11 @@ enum class StepKind : std::uint8_t {
   kRoom,
   kJournal,
   kUnjournal,
+  kNoHash,
+  kRetypes,
+  kAdopt,
+  kRaise,
+  kRelocate,
   kDefinitions,
   kReading,
   kParts,
@@ -152,6 +160,13 @@ class WriteProgram {
   sql::Arena arena_;
 };
 
+/// Adds a call of write.lua or write_many.lua that runs the program, in a cluster in the bucket of this tag. (Other scripts of programs have
+/// words in front.)
+void append_program(CommandBatch& batch, const Script& script, const WriteProgram& program, std::string_view tag);
+/// Runs such a call. Returns the answer in the first reply.
+asio::awaitable<RepliesPtr> run_program(RedisClient& client, const Script& script, const WriteProgram& program, std::string_view tag,
+                                        ExecutionCounters* counters = nullptr);
+
 /// Reads the words of a program. Throws std::invalid_argument for others.
 std::vector<ProgramStep> steps_of(std::span<const std::string_view> words);
 /// The step that has stopped a program, and what it has found.
@@ -162,6 +177,10 @@ struct ProgramStop {
 /// Decodes the answer of a program that was not applied. Throws XX000 for another answer than {"stop", position, …}. `words_before`: that were
 /// sent in front of the program.
 ProgramStop stop_of(const WriteProgram& program, std::span<const Reply> answer, std::size_t words_before = 0);
+/// Takes a program that is about to run, for a developer to see. May be empty.
+using ShowProgram = std::function<void(const WriteProgram&)>;
+/// Returns a NOTICE with the program as its detail.
+sql::SqlError program_notice(const WriteProgram& program);
 /// Returns a program as text, a line for each step: "score+ emp:zset:dept 7 1". An empty word is '', a zero byte \0.
 std::string program_text(std::span<const std::string_view> words);
 

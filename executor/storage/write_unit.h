@@ -23,6 +23,7 @@
 #include "executor/storage/row_buffer.h"
 #include "executor/storage/row_image.h"
 #include "executor/storage/write_answer.h"
+#include "executor/storage/write_program.h"
 #include "sql/catalog/catalog.h"
 #include "sql/datum.h"
 #include "sql/error.h"
@@ -76,6 +77,7 @@ struct WriteOptions {
   std::optional<std::string> tag;
   /// Nothing is to be applied.
   bool verify_only = false;
+  ShowProgram show_program = {};
   /// Number of the first change among the statement's rows, for RowError.
   std::size_t first_row = 0;
   /// Members that the statement has updated or deleted in earlier chunks, and does now.

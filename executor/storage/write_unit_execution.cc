@@ -10,7 +10,6 @@
 #include "executor/redis/redis_error.h"
 #include "executor/runtime/side_by_side.h"
 #include "executor/scripts/scripts.h"
-#include "executor/storage/repair_step.h"
 #include "executor/storage/row_error.h"
 #include "executor/storage/seen_commits.h"
 #include "executor/storage/write_encoding.h"
@@ -46,9 +45,9 @@ asio::awaitable<void> refuse_missing_parent(RedisClient& client, const ForeignKe
 
 /// Removes a unique value whose row is gone, if it still names that row.
 asio::awaitable<void> remove_unique_entry(RedisClient& client, std::string key, std::string field, std::string owner) {
-  std::vector<std::string> keys, arguments{"0"};
-  append_step({"hdel", std::move(key), std::move(field), std::move(owner), ""}, keys, arguments);
-  const RepliesPtr replies = co_await run_script(client, kRepairRowScript, keys, arguments);
+  WriteProgram program;
+  program.add(StepKind::kRelease, {key, field, owner});
+  const RepliesPtr replies = co_await run_program(client, kWriteScript, program, sql::tag_of(key));
   replies->or_throw();
 }
 
@@ -81,15 +80,19 @@ class DividedDemands {
   std::optional<SqlError> violation_;
 };
 
+asio::awaitable<RepliesPtr> run(RedisClient& client, const Script& script, const WriteUnit& unit, const WriteEncoding& encoding,
+                                const WriteProgram& program, ExecutionCounters* counters) {
+  if (unit.options().show_program) unit.options().show_program(program);
+  co_return co_await run_program(client, script, program, encoding.tag(), counters);
+}
+
 /// Looks at a part of the unit that has no rows. `is_kept`: it is as the unit needs it, and locked.
 asio::awaitable<void> look_at_part(RedisClient& client, WriteUnit& unit, const UnitPart& part, char& is_kept, ExecutionCounters* counters) {
   WriteEncoding encoding(unit, unit.size(), true, part);
   if (encoding.foreign_keys().violation) co_return;
   encoding.divide();
   if (encoding.calls() != 1) co_return;
-  CommandBatch batch = encoding.command(0);
-  std::vector<const Script*> scripts{&kWriteManyScript};
-  const RepliesPtr replies = co_await run_scripts(client, std::move(scripts), std::move(batch), counters);
+  const RepliesPtr replies = co_await run(client, kWriteManyScript, unit, encoding, encoding.program(0), counters);
   const WriteAnswer answer = encoding.decode(0, replies->array(0));
   if (answer.status != WriteStatus::kApplied) co_return;
   const WriteOptions& options = unit.options();
@@ -111,12 +114,10 @@ asio::awaitable<std::vector<char>> look_at_parts(RedisClient& client, WriteUnit&
 }
 
 /// False: the unit has many rows, or a step has stopped the program. Then a program of many rows finds out all that is in the way.
-asio::awaitable<bool> run_program(RedisClient& client, WriteEncoding& encoding, ExecutionCounters* counters) {
+asio::awaitable<bool> is_written_at_once(RedisClient& client, const WriteUnit& unit, WriteEncoding& encoding, ExecutionCounters* counters) {
   const std::optional<WriteProgram> program = encoding.program();
   if (!program) co_return false;
-  CommandBatch batch = encoding.call(*program);
-  std::vector<const Script*> scripts{&kWriteScript};
-  const RepliesPtr replies = co_await run_scripts(client, std::move(scripts), std::move(batch), counters);
+  const RepliesPtr replies = co_await run(client, kWriteScript, unit, encoding, *program, counters);
   const std::span<const Reply> answer = replies->array(0);
   co_return !answer.empty() && answer[0].text == "applied";
 }
@@ -158,9 +159,7 @@ void WriteUnit::note(WriteFinding finding, Findings& findings) const {
 /// Calls the script until one call ends the attempt. kApplied: none has; what they found is in `findings`.
 asio::awaitable<WriteStatus> WriteUnit::send(RedisClient& client, const WriteEncoding& encoding, Findings& findings, ExecutionCounters* counters) {
   for (std::size_t call = 0; call < encoding.calls(); ++call) {
-    CommandBatch batch = encoding.command(call);
-    std::vector<const Script*> scripts{&kWriteManyScript};
-    RepliesPtr replies = co_await run_scripts(client, std::move(scripts), std::move(batch), counters);
+    const RepliesPtr replies = co_await run(client, kWriteManyScript, *this, encoding, encoding.program(call), counters);
     WriteAnswer answer = encoding.decode(call, replies->array(0));
     if (answer.status != WriteStatus::kApplied) {
       blocker_ = std::move(answer.blocker);
@@ -416,7 +415,7 @@ asio::awaitable<WriteStatus> WriteUnit::execute_part(RedisClient& client, std::o
     if (earlier) {
       earlier->divide();
     } else {
-      const bool is_written = co_await run_program(client, encoding, counters);
+      const bool is_written = co_await is_written_at_once(client, *this, encoding, counters);
       if (is_written) co_return WriteStatus::kApplied;
       encoding.divide();
     }

@@ -180,13 +180,6 @@ asio::awaitable<bool> StatementTriggers::before(TablePtr table, RowChange& chang
   co_return true;
 }
 
-void StatementTriggers::note_row(const TablePtr& written, const TablePtr& stored, const planner::WriteEvent& event,
-                                 const std::shared_ptr<const RowChange>& change) {
-  for (const sql::TableTrigger& fired : for_rows(stored, event).after) {
-    if (is_wanted(stored, *fired.trigger, *change)) noted_[written->oid].push_back({stored, fired.trigger, change});
-  }
-}
-
 void StatementTriggers::note(const TablePtr& table, Event event, std::span<const sql::Datum> old_row, std::span<const sql::Datum> new_row) {
   const Fired* const found = fired(*table, event);
   if (found == nullptr) return;
@@ -197,11 +190,14 @@ void StatementTriggers::note(const TablePtr& table, Event event, std::span<const
     return row.empty() ? std::nullopt : std::optional(Row(row.begin(), row.begin() + static_cast<std::ptrdiff_t>(table->columns.size())));
   };
   const auto note_change = [&](const TablePtr& stored, const planner::WriteEvent& of_row, std::span<const sql::Datum> before, std::span<const sql::Datum> after) {
-    if (for_rows(stored, of_row).after.empty()) return;
+    const std::vector<sql::TableTrigger>& after_row = for_rows(stored, of_row).after;
+    if (after_row.empty()) return;
     auto change = std::make_shared<RowChange>(RowChange{.event = of_row.event});
     change->old_row = visible(before);
     change->new_row = visible(after);
-    note_row(table, stored, of_row, change);
+    for (const sql::TableTrigger& of_table : after_row) {
+      if (is_wanted(stored, *of_table.trigger, *change)) noted_[table->oid].push_back({stored, of_table.trigger, change});
+    }
   };
   const TablePtr stored = stored_table(table, old_row.empty() ? new_row : old_row);
   const TablePtr target = old_row.empty() || new_row.empty() ? stored : stored_table(table, new_row);

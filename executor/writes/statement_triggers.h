@@ -73,7 +73,6 @@ class StatementTriggers {
   const FiredForRows& for_rows(const TablePtr& stored, const planner::WriteEvent& event);
   /// Fires the triggers BEFORE, or INSTEAD OF, of the table that has the row.
   boost::asio::awaitable<bool> before_row(TablePtr stored, planner::WriteEvent event, RowChange& change, Flush flush);
-  void note_row(const TablePtr& written, const TablePtr& stored, const planner::WriteEvent& event, const std::shared_ptr<const RowChange>& change);
   /// Returns true if WHEN is true, or there is none.
   bool is_wanted(const TablePtr& table, const sql::TriggerDef& trigger, const RowChange& change);
   /// `change`: without rows FOR EACH STATEMENT. Returns what the function returns.

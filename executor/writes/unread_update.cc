@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "executor/context/show_program.h"
 #include "executor/operators/gather.h"
 #include "executor/scripts/scripts.h"
 #include "executor/storage/locks.h"
@@ -41,12 +42,8 @@ class UnreadUpdate final : public Operator {
     if (!is_selected(update_, looked_up_row, context_.evaluation())) co_return std::nullopt;
     take_values(looked_up_row, row);
     const WriteProgram program = program_of(row);
-    CommandBatch batch;
-    std::vector<std::string> keys;  // in a cluster one, for the way to the bucket
-    if (sql::uses_cluster()) keys.push_back(own_key(stored_->tag(), sql::kVersionsKey));
-    kWriteScript.append_call(batch, keys, program.words());
-    std::vector<const Script*> scripts{&kWriteScript};
-    const RepliesPtr replies = co_await run_scripts(context_.redis(), std::move(scripts), std::move(batch), counters_.get());
+    if (const ShowProgram show = show_program(context_)) show(program);
+    const RepliesPtr replies = co_await run_program(context_.redis(), kWriteScript, program, stored_->tag(), counters_.get());
     const std::span<const Reply> answer = replies->array(0);
     const bool is_applied = !answer.empty() && answer[0].text == "applied";
     if (is_applied) context_.count_written(*update_.table, {.updated = 1});

@@ -6,6 +6,7 @@
 #include <boost/asio/this_coro.hpp>
 #include <limits>
 
+#include "executor/context/show_program.h"
 #include "executor/operators/gather.h"
 #include "executor/runtime/row_store.h"
 #include "executor/storage/row_error.h"
@@ -52,6 +53,7 @@ WriteOptions write_options(ExecutionContext& context, const sql::TableDef& table
   WriteOptions options;
   options.max_rows = SIZE_MAX;
   options.settings = *context.evaluation().settings;
+  options.show_program = show_program(context);
   const std::shared_ptr<Transaction>& transaction = context.transaction();
   if (!context.statement_keys) options.foreign_keys = foreign_key_checks(context);
   if (transaction) {
@@ -394,6 +396,7 @@ asio::awaitable<void> WriteOperator::write_mapped() {
       unit->append_writes(call, database_of(unit->table().mapping(), context_));
     }
     MappedWriteResult result;
+    if (unit_.options().show_program) unit_.options().show_program(call.program());
     if (writer) result = co_await write_mapped_as(writer, context_.database, std::move(call), counters());
     else result = co_await executor::write_mapped(context_.redis(), std::move(call), counters());
     if (result.status == WriteStatus::kConflict) throw WriteConflict{};

@@ -119,6 +119,45 @@ def test_locks_of_many_rows(make_redis, build):
     assert redis("PTTL", PROCESS) > 50000, "a long program makes the lease last longer"
 
 
+def test_steps_that_mend(make_redis, build):
+    run = Programs(make_redis, build)
+    redis = run.redis
+    fill(run)
+    redis("SET", "no zset", "x")
+    assert run(many("retypes", "zset", "no zset", "rows", "none")) == ["applied"]
+    assert redis("EXISTS", "no zset") == 0 and redis("ZCARD", "rows") == 2
+    assert run(["no_hash", "rows"], ["adopt", "unique", "v", "c", "b"], ["adopt", "unique", "w", "c", "b"], ["adopt", "unique", "n", "d", "\0"]) == ["applied"]
+    assert redis("HGETALL", "unique") == ["v", "a", "w", "c", "n", "d"], "a value whose owner is another one stays"
+    assert run(["no_hash", "a"], ["raise", "counter", "10"]) == ["stop", 1]
+    for before, least, after in (("7", "10", "10"), ("11", "10", "11"), ("x", "3", "3"), (None, "4", "4"), ("8", "", "8"), ("-1", "", None), (None, "", None)):
+        redis("DEL", "counter")
+        if before is not None:
+            redis("SET", "counter", before)
+        assert run(["raise", "counter", least]) == ["applied"] and redis("GET", "counter") == after, (before, least)
+
+
+def test_rows_that_move_to_other_keys(make_redis, build):
+    run = Programs(make_redis, build)
+    redis = run.redis
+
+    def relocate(*rows):
+        return run(many("relocate", "new:rows", "id", "new:", "2", "id", "gone", *rows))
+
+    for number in range(1, 4001):
+        redis("HSET", f"old:{number}", "id", str(number - 5), "gone", "x", "f", str(number))
+    assert relocate(*(f"old:{number}" for number in range(1, 4001)), "no row") == ["applied"]
+    assert redis("ZCARD", "new:rows") == 4000 and redis("HGETALL", "new:-4") == ["f", "1"] and redis("ZSCORE", "new:rows", "3995") == "3995"
+    for fields, answer in ((("id", "7"), ["twice", "7"]), (("id", "x9"), ["odd", "x9"]), (("id", "05"), ["odd", "05"]), (("f", "1"), ["null"]),
+                           (("id", "9001"), ["twice", "9001"]), (("id", "9000"), ["strange", "9000"])):
+        redis("SET", "new:9000", "another program's")
+        redis("HSET", "one", "id", "9001")
+        redis("DEL", "row")
+        redis("HSET", "row", *fields)
+        before = run.content()
+        assert relocate("one", "row") == ["stop", 1, *answer], fields
+        assert run.content() == before
+
+
 def test_lists_of_more_words_than_the_stack_of_lua_has(make_redis, build):
     run = Programs(make_redis, build)
     pairs = [word for number in range(9000) for word in (str(number), str(number))]

@@ -40,6 +40,38 @@ def messages(server, count=0):
     return [match[1] for match in (re.search(r"\] \S+@\S+ \S+ (\w+: .*)$", line) for line in lines(server)) if match]
 
 
+def test_programs_of_writes(make_server, make_redis):
+    """redquel.show_program sends them to the client, the level trace logs them."""
+    server = start(make_server, make_redis(), 'level = "trace"')
+    with server.connect() as connection:
+        connection.run("CREATE TABLE shown (id integer PRIMARY KEY, n integer, note text); CREATE INDEX ON shown (n)")
+        connection.run("CREATE FOREIGN TABLE app (id int, name text) SERVER redis OPTIONS (key 'app:{id}', layout 'hash')")
+        oid = connection.run("SELECT 'shown'::regclass::oid")[0][0]
+
+        def shown(sql):
+            notices = [notice for result in connection.query(sql) for notice in result.notices]
+            assert {(notice["S"], notice["M"]) for notice in notices} <= {("NOTICE", "program of a write")}, notices
+            return [re.sub(r"(version|catalog) .*", r"\1", notice["D"].replace(oid, "OID")).split("\n") for notice in notices]
+
+        assert shown("INSERT INTO shown VALUES (1, 7, 'a b')") == []
+        connection.run("SET redquel.show_program = on")
+        assert shown("INSERT INTO shown VALUES (2, 7, 'it''s')") == [
+            ["version", "absent shown:2", "free redquel:locks:OID r2", "count redquel:changes:OID", "hset shown:2 id 2 n 7 note 'it''s'",
+             "set+ shown:indices:n 7 2", "score+ shown:zset:n 7 2", "score+ shown:zset 2 2"]]
+        many = shown("INSERT INTO shown SELECT g, 7, 'x' FROM generate_series(11, 20) g")
+        assert len(many) == 1 and "absents shown:11 shown:12" in "\n".join(many[0]), many
+        unread = shown("UPDATE shown SET n = 8 WHERE id = 2")
+        assert len(unread) == 1 and any(step.startswith("take shown:2 ") for step in unread[0]), unread
+        assert shown("SELECT n FROM shown") == []
+        foreign = shown("INSERT INTO app VALUES (1, 'one')")
+        assert len(foreign) == 1 and "run HSET app:1 name one" in foreign[0], foreign
+        shown("BEGIN; UPDATE shown SET note = 'new' WHERE id = 2")
+        commit = shown("COMMIT")
+        assert len(commit) == 1 and "hset shown:2 note new" in commit[0], commit
+    logged = [line for line in lines(server) if " program of write" in line]
+    assert any("hset shown:1 id 1 n 7 note 'a b';" in line for line in logged), logged
+
+
 def test_statements_by_kind(make_server, make_redis):
     server = start(make_server, make_redis(), 'statement = "mod"')
     with server.connect() as connection:

@@ -6,16 +6,24 @@
 --   look_at_locks(argv, p, purpose)         of a step with key, owner, modes and fields: takes them, passes by, or gives them back. Returns
 --                                           an answer that stops the program, or nil
 --   write_locks()                           writes the locks that these have changed (`changed_locks`; are_taken: before all effects)
---   times, is_same                          between steps
+--   note_sets(sets, argv, from, to, values) the sets of a step sets+ or sets-
+--   times, is_same, relocated               between steps
 --#include "executor/scripts/shared/listed_entries.lua"
 --#include "executor/scripts/shared/locks.lua"
 local found, is_same
-local times, changed_locks = {}, {}
+local times, relocated, changed_locks = {}, {}, {}
 local function send(command, key, words, from, to)
   for first = from, to, 4000 do redis.call(command, key, unpack(words, first, math.min(first + 3999, to))) end  -- bounded: a piece
 end
 local function each_piece(from, to, run)
   for first = from, to, 4000 do run(first, math.min(first + 3999, to)) end
+end
+local function note_sets(sets, argv, from, to, values)
+  sets[#sets + 1] = values
+  while from < to do
+    sets[#sets + 1] = values .. ':' .. argv[from]
+    from = from + 2 + argv[from + 1]
+  end
 end
 local function fail(p, index, detail)
   found = found or {'found'}

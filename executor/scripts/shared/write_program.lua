@@ -5,6 +5,8 @@
 --                       commits over several buckets {"aborted"}: a tombstone is there, {"prepared"}: already
 --   apply(argv, first)  does what the effects say. {"applied"}, {"prepared"}; {"stop", position, error}: nothing has changed
 local is_user, taken_row, sums
+local function is_integer(text, most) return text and #text <= most and (text == '0' or string.find(text, '^%-?[1-9]%d*$')) end
+local function is_counter(text) return text == '0' or #text < 18 and string.find(text, '^[1-9]%d*$') end
 local function check(argv)
   local call, unpack, count, p, first, sets = redis.call, unpack, #argv, 1, nil, {}
   while p <= count do

@@ -105,7 +105,7 @@ end
 -- An integer in that place of the fields that were taken, with a number added, as `hincr` adds it: the value that \1 stands for.
 --#check
 local old = taken_row[$place + 0]
-if not old or #old > 16 or not (old == '0' or string.find(old, '^%-?[1-9]%d*$')) then return {'stop', p, old} end
+if not is_integer(old, 16) then return {'stop', p, old} end
 sums = sums or {}
 sums[$place] = string.format('%.0f', old + $number)
 
@@ -116,7 +116,7 @@ sums[$place] = string.format('%.0f', old + $number)
 local old, new = taken_row[$place + 0] or '\0', $value == '\1' and sums[$place] or $value
 if old ~= new then
   if old ~= '\0' then
-    if #old > 20 or not (old == '0' or string.find(old, '^%-?[1-9]%d*$')) then return {'stop', p, old} end
+    if not is_integer(old, 20) then return {'stop', p, old} end
     sets[#sets + 1] = $values .. ':' .. old
   end
   if new ~= '\0' then sets[#sets + 1] = $values .. ':' .. new end
@@ -165,7 +165,7 @@ call('HSET', $hash, $value, $member)
 -- As PostgreSQL's integers: an error beyond the bound. Doubles are exact below it.
 --#check
 local value, bound = call('HGET', $key, $field), $bound + 0
-if not value or #value > 16 or not (value == '0' or string.find(value, '^%-?[1-9]%d*$')) then return {'stop', p, value} end
+if not is_integer(value, 16) then return {'stop', p, value} end
 local sum = value + $number
 if sum > bound or sum < -bound then return {'stop', p, value} end
 --#apply
@@ -358,7 +358,7 @@ for i = 1, #found, 2 do redis.pcall('HDEL', found[i], found[i + 1]) end
 --#step counter guard: key
 --#check
 local found = call('GET', $key)
-if found and found ~= '0' and not (#found < 18 and string.find(found, '^[1-9]%d*$')) then return {'stop', p, found} end
+if found and not is_counter(found) then return {'stop', p, found} end
 
 --#group many
 
@@ -408,12 +408,7 @@ end
 --#step sets+ effect: values groups*
 -- Members come to the sets of values: set by set the value, how many members, the members.
 --#check
-local i, last = $first, $last
-sets[#sets + 1] = $values
-while i < last do
-  sets[#sets + 1] = $values .. ':' .. argv[i]
-  i = i + 2 + argv[i + 1]
-end
+note_sets(sets, argv, $first, $last, $values)
 --#apply
 local i, last, values, listed = $first, $last, $values, {}
 while i < last do
@@ -454,12 +449,7 @@ if stop then return stop end
 --#step sets- effect: values groups*
 -- Members go out of the sets of values, as they come by sets+. A value without members is not listed.
 --#check
-local i, last = $first, $last
-sets[#sets + 1] = $values
-while i < last do
-  sets[#sets + 1] = $values .. ':' .. argv[i]
-  i = i + 2 + argv[i + 1]
-end
+note_sets(sets, argv, $first, $last, $values)
 --#apply
 local i, last, values, gone = $first, $last, $values, {}
 while i < last do
@@ -515,7 +505,7 @@ end
 --#check
 for i = $first, $last, 4 do
   local value, bound = call('HGET', argv[i], argv[i + 1]), argv[i + 3] + 0
-  if not value or #value > 16 or not (value == '0' or string.find(value, '^%-?[1-9]%d*$')) then return {'stop', p, value} end
+  if not is_integer(value, 16) then return {'stop', p, value} end
   local sum = value + argv[i + 2]
   if sum > bound or sum < -bound then return {'stop', p, value} end
 end
@@ -688,6 +678,80 @@ call('RPUSH', $key, $record)
 call('LINDEX', $key, '-1')
 --#apply
 call('RPOP', $key)
+
+--#group mend
+
+--#step no_hash guard: key
+-- Another program's key is still of another type, so it is no row.
+--#check
+if call('TYPE', $key).ok == 'hash' then return {'stop', p} end
+
+--#step retypes effect: type keys*
+-- Keys of another type go.
+--#check
+--#apply
+for i = $first, $last do
+  local found = call('TYPE', argv[i]).ok
+  if found ~= 'none' and found ~= $type then call('UNLINK', argv[i]) end
+end
+
+--#step adopt effect: hash value member from
+-- A unique value without an owner, or of a row that gives it up, so that it is guarded at every moment.
+--#check
+call('HLEN', $hash)
+--#apply
+local owner = call('HGET', $hash, $value)
+if not owner or owner == $from then call('HSET', $hash, $value, $member) end
+
+--#step raise effect: counter least
+-- A counter holds at least that number. '': it is a counter or absent.
+--#check
+call('GET', $counter)
+--#apply
+local value, least = call('GET', $counter), $least
+local is_behind = not value or not is_counter(value) or #value < #least or #value == #least and value < least
+if least ~= '' then
+  if is_behind then call('SET', $counter, least) end
+elseif value and not is_counter(value) then
+  call('UNLINK', $counter)
+end
+
+--#step relocate effect: zset field prefix width names_and_rows*
+-- Rows come to keys that a field of theirs, an integer, gives them, and into their zset: so many fields that they lose, then the old keys.
+-- Finds 'null' and 'odd' of a field, 'twice' and 'strange' of a key that another row or another program has.
+--#check
+local from, keys, rows = $first + $width, {}, {}
+for i = from, $last do
+  local value = call('HGET', argv[i], $field)
+  if not value and call('EXISTS', argv[i]) == 1 then return {'stop', p, 'null'} end
+  if value and not is_integer(value, 20) then return {'stop', p, 'odd', value} end
+  if value and rows[value] then return {'stop', p, 'twice', value} end
+  if value then
+    rows[value] = true
+    keys[#keys + 1] = $prefix .. value
+    relocated[#relocated + 1] = value
+    relocated[#relocated + 1] = argv[i]
+  end
+end
+local taken = 0
+each_piece(1, #keys, function(first, last) taken = taken + call('EXISTS', unpack(keys, first, last)) end)  -- bounded: a piece
+if taken > 0 then
+  for i = 1, #keys do
+    local value = relocated[2 * i - 1]
+    local what = call('ZSCORE', $zset, value) and 'twice' or 'strange'
+    if call('EXISTS', keys[i]) == 1 then return {'stop', p, what, value} end
+  end
+end
+--#apply
+local scores, prefix, width, from = {}, $prefix, $width + 0, $first
+for i = 1, #relocated, 2 do
+  local value = relocated[i]
+  call('COPY', relocated[i + 1], prefix .. value)
+  if width > 0 then call('HDEL', prefix .. value, unpack(argv, from, from + width - 1)) end  -- bounded: the columns of a table
+  scores[#scores + 1] = value
+  scores[#scores + 1] = value
+end
+send('ZADD', $zset, scores, 1, #scores)
 
 --#group definitions
 

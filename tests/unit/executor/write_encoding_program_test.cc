@@ -39,7 +39,9 @@ TEST_F(WriteUnitProgramTest, ProgramIsACallOfOneScript) {
   WriteUnit unit;
   unit.insert_row(emp_, cid_);
   WriteEncoding encoding(unit, 1, false);
-  const std::string bytes(encoding.call(*encoding.program()).bytes());
+  CommandBatch batch;
+  append_program(batch, kWriteScript, *encoding.program(), encoding.tag());
+  const std::string bytes(batch.bytes());
   EXPECT_TRUE(bytes.starts_with("*29\r\n$7\r\nEVALSHA\r\n$40\r\n" + std::string(kWriteScript.sha1()) + "\r\n$1\r\n0\r\n$7\r\nversion\r\n")) << bytes;
 }
 
