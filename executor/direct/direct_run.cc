@@ -351,6 +351,7 @@ std::optional<std::vector<sql::Datum>> Program::values(std::span<const sql::Datu
 }
 
 std::optional<Page> Program::page(std::span<const sql::Datum> parameters) const {
+  if (!read_->limit && !read_->offset) return Page{};
   const auto number = [&](const planner::DirectValue& value) {
     const auto* given = std::get_if<std::int64_t>(value.parameter ? &parameters[*value.parameter] : &value.constant);
     return given != nullptr && *given >= 0 ? std::optional<std::uint64_t>(*given) : std::nullopt;

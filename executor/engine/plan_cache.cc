@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "executor/runtime/session_context.h"
 #include "sql/ascii.h"
 
 namespace redquel::executor {
@@ -44,7 +45,7 @@ bool begins_as_query(std::string_view text) {
 bool PlanCache::Conditions::hold(const DeclaredParameters& declared, const SessionState& session, std::string_view version) const {
   return parameters == declared && catalog_version == version && settings.search_path == session.search_path &&
          (!depends_on_role || settings.role == session.role) && settings.database == session.database &&
-         settings.row_security == session.row_security && settings.reads_memory == session.reads_memory && settings.left_out == session.left_out_rules &&
+         settings.row_security == session.row_security && settings.reads_memory == session.reads_memory && settings.left_out == left_out_rules(session) &&
          settings.session == session.settings;
 }
 

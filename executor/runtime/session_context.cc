@@ -2,6 +2,7 @@
 
 #include "executor/runtime/notifications.h"
 #include "executor/runtime/transaction_moment.h"
+#include "planner/bind/view_answer.h"
 #include "planner/bind/written_definition.h"
 #include "sql/definition_words.h"
 #include "sql/error.h"
@@ -117,6 +118,12 @@ sql::EvaluationContext definition_context(const SessionState& session, const sql
   return context;
 }
 
+planner::LeftOutRules left_out_rules(const SessionState& session) {
+  planner::LeftOutRules rules = session.left_out_rules;
+  if (session.function_depth > 0) rules.rules |= planner::kViewsLeftOut;
+  return rules;
+}
+
 planner::BindSettings bind_settings(const SessionState& session, bool parameters) {
   planner::BindSettings settings;
   settings.search_path = session.search_path;
@@ -125,7 +132,7 @@ planner::BindSettings bind_settings(const SessionState& session, bool parameters
   settings.database = session.database;
   settings.row_security = session.row_security;
   settings.session = session.settings;
-  settings.left_out = session.left_out_rules;
+  settings.left_out = left_out_rules(session);
   settings.parameters = parameters;
   settings.now = transaction_moment(session);
   return settings;

@@ -15,6 +15,9 @@ sql::EvaluationContext definition_context(const SessionState& session, const sql
 /// none. role_of(): the role of CURRENT_USER in an expression; 0: it has been dropped.
 sql::Oid role_of(const sql::EvaluationContext& evaluation);
 planner::BindSettings bind_settings(const SessionState& session, bool parameters = false);
+/// The rules that the planner leaves out for a statement of the session: inside of a function also the answers of maintained views, because the statement around
+/// it may have changed rows that its views do not have yet.
+planner::LeftOutRules left_out_rules(const SessionState& session);
 planner::BindSettings bind_settings(const sql::EvaluationContext& evaluation, bool parameters = false);
 
 }  // namespace redquel::executor
