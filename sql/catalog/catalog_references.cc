@@ -115,7 +115,11 @@ class ReferenceCheck {
       require(!referenced->primary_key.empty(), "a primary key");
       for (const std::int16_t number : referenced->primary_key) require_key_column(key, number);
     }
-    require(std::ranges::find(table.indexes, key.index, &IndexDef::oid) != table.indexes.end(), "an index");
+    const auto own = std::ranges::find(table.indexes, key.index, &IndexDef::oid);
+    require(own != table.indexes.end(), "an index");
+    // A computed column stands for one whose values are compared as those of another type.
+    const auto stands_for = [](const IndexDef::Part& part, std::int16_t number) { return part.column == number || part.column < 0; };
+    require(std::ranges::equal(own->parts, key.columns, stands_for), "an index over its columns");
     require(std::ranges::find(referenced->referencing, table.oid) != referenced->referencing.end(), "a foreign key");
   }
   void require_key_column(const ForeignKeyDef& key, std::int16_t number) const {

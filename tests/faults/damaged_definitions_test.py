@@ -193,6 +193,19 @@ def test_no_damaged_definition_ends_the_server(make_server, make_redis, random):
     assert not failures, failures
 
 
+def test_the_index_of_a_foreign_key_has_its_columns(make_server, make_redis):
+    subject = Subject(make_server, make_redis())
+    field, child = next((field, definition) for field, definition in subject.definitions.items() if definition.get("name") == "child")
+    for part, column in ((0, 3), (0, 4), (1, 1), (1, 2)):
+        damaged = copy.deepcopy(child)
+        damaged["indexes"][0]["parts"][part]["column"] = column
+        subject.damage(field, json.dumps(damaged))
+        assert subject.answers(["INSERT INTO child (parent, m, s) VALUES (1, 'high', 7)", "DELETE FROM parent WHERE id = 2"]) == {("XX001", "")}, (part, column)
+        subject.put_back()
+        subject.raw("SET", "redquel:version", f"whole{part}{column}")
+    assert subject.answers(["INSERT INTO child (parent, m, s) VALUES (1, 'high', 7)"]) == set()
+
+
 def test_a_domain_over_a_missing_type_is_named(make_server, make_redis):
     redis = make_redis()
     server = make_server(redis=redis)
