@@ -74,5 +74,5 @@ def test_no_value_takes_the_process_far_beyond_its_limit(make_redis, make_server
         peaks[sql] = peak_megabytes(server)
     with server.connect() as connection:
         assert connection.run("SELECT length(repeat('x', 20000000))") == [["20000000"]]
-    # A sanitizer keeps freed memory for a while.
-    assert os.path.basename(build) != "release" or max(peaks.values()) < own + 1.25 * MEGABYTES, sorted(peaks.items(), key=lambda one: -one[1])
+    # The allocator keeps freed memory for a while, and a sanitizer for longer.
+    assert os.path.basename(build) != "release" or max(peaks.values()) < own + 1.5 * MEGABYTES, sorted(peaks.items(), key=lambda one: -one[1])
