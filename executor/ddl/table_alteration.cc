@@ -476,6 +476,7 @@ void TableAlteration::command(const ast::AlterForeignOptions&) { throw sql::not_
 // These concern the table alone that the statement names.
 void TableAlteration::command(const ast::SetRowSecurity& written) {
   if (place_.root_before != nullptr) return;
+  if (written.on && !written.forces) check_not_maintained(table_, "ENABLE ROW LEVEL SECURITY");
   (written.forces ? table_.security.forced : table_.security.enabled) = written.on;
 }
 void TableAlteration::command(const ast::SetReplicaIdentity& written) {
