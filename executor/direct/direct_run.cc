@@ -58,7 +58,7 @@ struct FoundRows {
   std::vector<sql::Datum> keys;  // of all rows
 };
 
-/// Whether two values are equal only if their stored texts are.
+/// Returns true for a type whose equal values have the same stored text.
 bool is_stored_one_way(sql::Type type) {
   const auto types = {sql::oid::kInt2, sql::oid::kInt4, sql::oid::kInt8, sql::oid::kDate, sql::oid::kTimestamp, sql::oid::kTimestamptz};
   return std::ranges::find(types, type.oid) != types.end();
@@ -160,7 +160,7 @@ class Program final : public DirectProgram, public std::enable_shared_from_this<
     return source.kind == Source::Kind::kKeyPart && !parts.empty() ? std::string_view(parts[source.index]) : member;
   }
 
-  /// Whether the program gives too few answers to be sent each time: a set that is not small, rows that tie in large groups.
+  /// Returns true for a run that shall not try the program: Redis's last answers were of no use (a large set, many rows that tie).
   bool is_passed_over() const {
     if (refusals_.load(std::memory_order_relaxed) < kMostRefusals) return false;
     return passed_over_.fetch_add(1, std::memory_order_relaxed) % kRunsBetweenTries != 0;
@@ -214,7 +214,7 @@ class Run final : public DirectRun {
     if (program_->read().kind != Kind::kSetRows || !replies[0].is_error() || !replies[0].text.starts_with("NOSCRIPT")) return false;
     CommandBatch load;
     load.add("SCRIPT", "LOAD", kRowsOfSetsScript.text());
-    connection_.submit_alone(std::move(load));  // nobody waits for the reply
+    connection_.submit_alone(std::move(load));  // the reply is not needed
     return true;
   }
 

@@ -16,7 +16,7 @@ class UnitsInFlight {
  public:
   /// Looks at the end of a unit, in the order of the units, and throws for one that was not applied.
   using Check = std::function<void(const WriteUnit&, WriteStatus)>;
-  /// Is called once its unit is in Redis; may be empty.
+  /// Takes a unit that is in Redis now. May be empty.
   using Written = std::function<void(const WriteUnit&)>;
 
   UnitsInFlight(asio::any_io_executor executor, RedisClient& client, Check check);

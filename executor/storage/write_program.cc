@@ -156,8 +156,7 @@ asio::awaitable<RepliesPtr> run_program(RedisClient& client, const Script& scrip
                                         ExecutionCounters* counters) {
   CommandBatch batch;
   append_program(batch, script, program, tag);
-  std::vector<const Script*> scripts{&script};
-  co_return co_await run_scripts(client, std::move(scripts), std::move(batch), counters);
+  return run_scripts(client, {&script}, std::move(batch), counters);
 }
 
 std::vector<ProgramStep> steps_of(std::span<const std::string_view> words) {

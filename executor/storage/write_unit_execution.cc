@@ -83,7 +83,7 @@ class DividedDemands {
 asio::awaitable<RepliesPtr> run(RedisClient& client, const Script& script, const WriteUnit& unit, const WriteEncoding& encoding,
                                 const WriteProgram& program, ExecutionCounters* counters) {
   if (unit.options().show_program) unit.options().show_program(program);
-  co_return co_await run_program(client, script, program, encoding.tag(), counters);
+  return run_program(client, script, program, encoding.tag(), counters);
 }
 
 /// Looks at a part of the unit that has no rows. `is_kept`: it is as the unit needs it, and locked.

@@ -3,13 +3,10 @@ log always agree, also for those who look in between.
 
 `BANK_SECONDS=600 tests/run.py --limit 900 faults -k trigger` runs for ten minutes."""
 import os
-import time
-
 
 from harness.pgwire import ServerError
 from harness.servers import run_when_it_is_back, sharing_redis
-from harness.visitors import RETRIED, Visitor
-from harness.visitors import end as end_visits
+from harness.visitors import RETRIED, Visitor, visit_under_kills
 
 SLOW = True
 CLIENTS, ACCOUNTS = 4, 100
@@ -85,27 +82,11 @@ def test_triggers_and_their_statement_are_one_unit_under_kills(make_redis, make_
             connection.run(statement)
     clients = [Client(servers, number, random) for number in range(CLIENTS)]
     readers = [Reader(servers, 0)]
-    visitors = clients + readers
-    for visitor in visitors:
-        visitor.start()
-    started = time.monotonic()
 
     def has_seen_enough():
         return any(client.changes for client in clients) and readers[0].looks > 0
 
-    while time.monotonic() < started + SECONDS or time.monotonic() < started + SECONDS + 120 and not has_seen_enough():
-        if any(visitor.trouble for visitor in visitors):
-            break
-        time.sleep(random.uniform(0.5, 2.5))
-        if random.random() < 0.3:
-            redis.kill()
-            redis.start()
-        else:
-            random.choice(servers).kill()
-        for server in servers:
-            if server.process is None:
-                server.start()
-    end_visits(visitors, 120)
+    visit_under_kills(clients + readers, redis, servers, random, SECONDS, has_seen_enough)
     with servers[0].connect(timeout=120) as connection:
         check_sums(run_when_it_is_back(connection, SUMS))
         found = connection.run(DISAGREEMENT)

@@ -1,5 +1,6 @@
 """Threads that work on servers which may go away, and what errors say then."""
 import threading
+import time
 
 from harness.pgwire import ConnectionClosed, ServerError
 
@@ -50,3 +51,24 @@ def end(visitors, patience):
     for visitor in visitors:
         if visitor.trouble is not None:
             raise visitor.trouble
+
+
+def visit_under_kills(visitors, redis, servers, random, seconds, has_seen_enough):
+    """Starts the visitors, kills Redis and the processes at random for so many seconds, or up to two minutes longer until the visitors have seen enough,
+    and ends the visitors."""
+    for visitor in visitors:
+        visitor.start()
+    started = time.monotonic()
+    while time.monotonic() < started + seconds or time.monotonic() < started + seconds + 120 and not has_seen_enough():
+        if any(visitor.trouble for visitor in visitors):
+            break
+        time.sleep(random.uniform(0.5, 2.5))
+        if random.random() < 0.3:
+            redis.kill()
+            redis.start()
+        else:
+            random.choice(servers).kill()
+        for server in servers:
+            if server.process is None:
+                server.start()
+    end(visitors, 120)
